@@ -17,8 +17,8 @@ export const urlOfNode = (cluster: string, node: Node, database: string): string
   urlOf(folderOf(cluster, node), database);
 
 /**
- * Every server has sessions on each node, and every database a process that detects deadlocks. A distributed database
- * has thousands of files, for which syncing the whole file system after a crash is faster.
+ * Every server has sessions on each node, and every database has a process that detects deadlocks. A distributed
+ * database has thousands of files, so syncing the whole file system after a crash is faster than syncing each file.
  */
 const settingsOf = (folder: string) => `
 shared_preload_libraries = 'citus'
@@ -42,7 +42,7 @@ const bin = (): string => {
   return CITUS_BIN;
 };
 
-/** Starts a node. `settings` are extra lines of postgresql.conf, used when the node is created. */
+/** Starts a node. `settings` are extra lines for postgresql.conf, which take effect only when the node is created. */
 export const startNode = (cluster: string, node: Node, settings = ''): Promise<void> => {
   const folder = folderOf(cluster, node);
   return startPostgres(folder, { bin: bin(), settings: settingsOf(folder) + settings });
@@ -52,7 +52,7 @@ export const startNode = (cluster: string, node: Node, settings = ''): Promise<v
 export const stopNode = (cluster: string, node: Node, mode: 'fast' | 'immediate'): Promise<void> =>
   stopPostgres(folderOf(cluster, node), mode, { bin: bin() });
 
-/** Starts a standby of the coordinator; returns its folder. */
+/** Starts a standby of the coordinator, and returns its folder. */
 export const startStandbyOfCoordinator = async (cluster: string): Promise<string> => {
   const folder = mkdtempSync(join(cluster, 'standby-'));
   await startStandby(folderOf(cluster, 'coordinator'), folder, { bin: bin(), settings: settingsOf(folder) });
@@ -72,11 +72,12 @@ export const joinNodes = async (urls: readonly [coordinator: string, ...workers:
 };
 
 /**
- * Starts the cluster in a folder, and creates it if missing; returns the URL of the coordinator's database `postgres`.
+ * Starts the cluster in a folder, and creates the cluster if it does not exist. Returns the URL of the coordinator's
+ * database `postgres`.
  */
 export const startCluster = async (cluster: string, settings: Partial<Record<Node, string>> = {}): Promise<string> => {
   mkdirSync(cluster, { recursive: true });
-  // A node that root starts runs as nobody.
+  // If root starts a node, it runs as the user `nobody`.
   chmodSync(cluster, 0o755);
   // Waits for all nodes before it throws.
   const started = await Promise.allSettled(nodes.map((node) => startNode(cluster, node, settings[node])));
@@ -91,11 +92,11 @@ export const stopCluster = async (cluster: string): Promise<void> => {
   await Promise.all([...nodes, 'worker-3' as const].map((node) => stopNode(cluster, node, 'immediate')));
 };
 
-/** Copies a running node, as the guide's `pg_basebackup` does. */
+/** Copies a running node with `pg_basebackup`, as in the guide. */
 export const backUpNode = (cluster: string, node: Node, backup: string): Promise<void> =>
   backUpPostgres(folderOf(cluster, node), backup, { bin: bin() });
 
-/** Replaces the data of a stopped node by a backup, which recovers to a restore point when the node starts. */
+/** Replaces the data of a stopped node with a backup, which recovers up to a restore point when the node starts. */
 export const restoreNode = (cluster: string, node: Node, backup: string, settings: string): void => {
   const data = join(folderOf(cluster, node), 'data');
   rmSync(data, { recursive: true });
@@ -104,7 +105,7 @@ export const restoreNode = (cluster: string, node: Node, backup: string, setting
   writeFileSync(join(data, 'recovery.signal'), '');
 };
 
-/** Sends a signal to a process that may have ended. */
+/** Sends a signal to a process that might have exited. */
 const signal = (pid: number, name: NodeJS.Signals): void => {
   try {
     process.kill(pid, name);
@@ -113,7 +114,7 @@ const signal = (pid: number, name: NodeJS.Signals): void => {
   }
 };
 
-/** Makes a node hang, as with a hung disk, until the returned function is called. */
+/** Makes a node hang, as if its disk hung, until the returned function is called. */
 export const freezeNode = (cluster: string, node: Node): (() => void) => {
   const first = Number(readFileSync(join(folderOf(cluster, node), 'data', 'postmaster.pid'), 'utf8').split('\n')[0]);
   // Freezes the postmaster first, because it would restart the other processes.

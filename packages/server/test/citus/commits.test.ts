@@ -1,4 +1,4 @@
-// Each account commits on one shard and in one phase, even when shards are split, moved or blocked.
+// Each account commits on one shard in one phase, even when shards are split, moved or blocked.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
@@ -16,7 +16,7 @@ import {
 } from './tools/remote-commands.ts';
 import { moveShards } from './tools/shard-moves.ts';
 
-/** Enough for several accounts in each shard. */
+/** Enough accounts for several in each shard. */
 const count = 96;
 
 let databaseURL: string;
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-/** Logs an event concurrently in all accounts, each with the same eventUUID and userUUID. */
+/** Logs an event in all accounts concurrently, with the same eventUUID and userUUID in each. */
 const logAll = async (name: string) => {
   const logged = await Promise.all(
     sites.map(({ server }) => server.log({ eventUUID: name, userUUID: `user-${name}` })),
@@ -47,7 +47,7 @@ const expectEvents = async (...names: readonly string[]) => {
   }
 };
 
-/** Returns the number of commits that the coordinator sends to workers during the work. */
+/** Returns the number of commits that the coordinator sends to workers while the work runs. */
 const commitsWhile = async (work: () => Promise<unknown>): Promise<number> => {
   const { sent } = await recordCommands(work);
   expect(sent.filter(isTwoPhase)).toEqual([]);
@@ -58,12 +58,12 @@ const commitsWhile = async (work: () => Promise<unknown>): Promise<number> => {
 test('commits each account’s concurrent writes on its own shard', async () => {
   await logAll('event-first');
   const commits = await commitsWhile(() => logAll('event-second'));
-  // Maintenance adds commits for its reads.
+  // Maintenance adds commits of its own reads.
   expect(commits).toBeGreaterThanOrEqual(count);
   await expectEvents('event-first', 'event-second');
 });
 
-test('stores events once when an account gets its own shards', async () => {
+test('stores events only once when an account gets its own shards', async () => {
   const [first] = sites as [Site];
   await querySQL(
     databaseURL,
@@ -116,7 +116,7 @@ test('starts a new day only once for each account', async () => {
     expect((await site.events()).filter(({ eventUUID }) => eventUUID === 'event-of-midnight')).toHaveLength(1);
 });
 
-/** Returns the number of connections of each session to each node. */
+/** Returns the number of connections from each session to each node. */
 const connectionsOf = (sent: readonly RemoteCommand[]): number[] => {
   const connections = new Map<string, Set<string>>();
   for (const { session, node, connection } of sent) {
@@ -126,7 +126,7 @@ const connectionsOf = (sent: readonly RemoteCommand[]): number[] => {
   return [...connections.values()].map(({ size }) => size);
 };
 
-test('uses one connection to each node for statements on all shards', async () => {
+test('uses one connection per node for statements on all shards', async () => {
   const [{ server, time }] = sites as [Site];
   const { sent } = await recordCommands(async () => {
     const other = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });

@@ -1,4 +1,4 @@
-// New databases for tests on a Citus cluster, empty and distributed over its nodes.
+// Creates empty databases for tests on a Citus cluster, distributed over its nodes.
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
@@ -6,7 +6,7 @@ import { migrateDatabase } from '../../src/store/postgres/database/citus.ts';
 import { querySQL } from '../fixtures/postgres/sql.ts';
 import { joinNodes } from './cluster.ts';
 
-/** The URLs of a database on each node, the coordinator first. */
+/** The URLs of a database on all nodes, with the coordinator first. */
 type URLs = readonly [coordinator: string, ...workers: string[]];
 
 /** Returns the URLs of a database on the coordinator and on each registered worker. */
@@ -25,12 +25,12 @@ export const urlsOf = async (clusterURL: string, database: string): Promise<URLs
 
 const baseOf = (url: string) => Object.assign(new URL(url), { pathname: '/postgres' }).href;
 
-/** Runs SQL on each node separately, because Citus does not propagate commands on databases. */
+/** Runs SQL on each node separately, because Citus does not propagate commands about databases. */
 const onEach = async (urls: URLs, sql: string): Promise<void> => {
   await Promise.all(urls.map((url) => querySQL(baseOf(url), sql)));
 };
 
-/** Runs work in one process at a time. */
+/** Runs work in only one process at a time. */
 const runExclusively = async (clusterURL: string, work: () => Promise<void>): Promise<void> => {
   const client = new pg.Client(clusterURL);
   await client.connect();
@@ -42,12 +42,12 @@ const runExclusively = async (clusterURL: string, work: () => Promise<void>): Pr
   }
 };
 
-/** A template must have no connections, including those of Citus' own process. */
+/** PostgreSQL requires that a template has no connections, including those of Citus's own process. */
 const closeSQL = (name: string) => `
   ALTER DATABASE ${name} WITH ALLOW_CONNECTIONS false;
   SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '${name}'`;
 
-/** Closes a database to copy from. Checks several times, because another node may be just connecting. */
+/** Closes a database so that it can be copied. Checks several times, because another node might be about to connect. */
 const closeTemplate = async (urls: URLs, name: string): Promise<void> => {
   const isUsed = `SELECT 1 FROM pg_stat_activity WHERE datname = '${name}'`;
   for (let quiet = 0; quiet < 3; ) {
@@ -73,7 +73,7 @@ export const distributeDatabase = async (clusterURL: string, name: string): Prom
   return coordinator;
 };
 
-/** Creates the template of a run's databases, because distributing tables takes long. */
+/** Creates the template for a run's databases, because distributing tables takes long. */
 const makeTemplate = async (clusterURL: string, name: string): Promise<void> => {
   await runExclusively(clusterURL, async () => {
     const exists = `SELECT 1 FROM pg_database WHERE datname = '${name}' AND NOT datallowconn`;
@@ -83,13 +83,13 @@ const makeTemplate = async (clusterURL: string, name: string): Promise<void> => 
   });
 };
 
-/** `run` identifies a test run, because the sources of two runs may differ. */
+/** `run` identifies a test run, because the sources of two runs can differ. */
 const prefixOf = (run: string) => `test_${createHash('sha256').update(run).digest('hex').slice(0, 12)}`;
 
 const templates = new Map<string, Promise<void>>();
 let createdCount = 0;
 
-/** After this many further databases, an earlier test of the same file no longer uses its database. */
+/** After a test file has created this many more databases, none of its tests still uses the first of them. */
 const maxInUse = 20;
 
 const isRunning = (pid: number): boolean => {
@@ -100,7 +100,7 @@ const isRunning = (pid: number): boolean => {
   }
 };
 
-/** Lists the databases of finished files, and of finished tests of this file. */
+/** Lists the databases of finished files, and those of finished tests in this file. */
 const listEnded = async (clusterURL: string, run: string): Promise<string[]> => {
   const rows = await querySQL<{ name: string }>(
     clusterURL,
@@ -117,7 +117,7 @@ const listEnded = async (clusterURL: string, run: string): Promise<string[]> => 
 };
 
 /**
- * Closes finished databases, because on the cluster of TEST_CITUS_URL each database costs a process with nine
+ * Closes finished databases, because each database on the cluster of TEST_CITUS_URL costs a process with nine
  * connections per node.
  */
 const closeEnded = async (clusterURL: string, run: string): Promise<void> => {
@@ -128,7 +128,7 @@ const closeEnded = async (clusterURL: string, run: string): Promise<void> => {
   });
 };
 
-/** Creates a distributed database; returns its URL on the coordinator. */
+/** Creates a distributed database, and returns its URL on the coordinator. */
 export const createClusterDatabase = async (clusterURL: string, run: string): Promise<string> => {
   const template = `${prefixOf(run)}_template`;
   if (!templates.has(template)) templates.set(template, makeTemplate(clusterURL, template));

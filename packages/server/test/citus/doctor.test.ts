@@ -1,4 +1,4 @@
-// The findings of `firsthand doctor` about a cluster, and that its advice works.
+// What `firsthand doctor` finds out about a cluster, and that its advice works.
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
@@ -85,7 +85,7 @@ test('reports pending moves of the rebalancer until they are done', async () => 
   expect((await examine()).get('balance')).toMatchObject({ ok: true });
 });
 
-test('gives its own shards to an account that exceeds an even share', async () => {
+test('gives an account its own shards if it exceeds an even share, when the advice is followed', async () => {
   const large = await createSite(store);
   const shard = await shardOf(large);
   let neighbor = await createSite(store);
@@ -117,7 +117,7 @@ test('gives its own shards to an account that exceeds an even share', async () =
   expect((await neighbor.events()).map(({ eventUUID }) => eventUUID)).toEqual(['event-of-neighbor']);
 });
 
-test('names an unreachable worker, and then queries no accounts', async () => {
+test('names an unreachable worker, and then does not query accounts', async () => {
   const [, worker] = await urlsOf(databaseURL, new URL(databaseURL).pathname.slice(1));
   const [{ name } = { name: '' }] = await querySQL<{ name: string }>(databaseURL, 'SELECT current_database() AS name');
   const maintenanceURL = Object.assign(new URL(worker as string), { pathname: '/postgres' }).href;

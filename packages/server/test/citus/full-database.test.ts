@@ -1,4 +1,4 @@
-// Databases that have accounts when their tables are distributed, and copies into and out of a cluster.
+// Databases that already have accounts when their tables are distributed, and copies into and out of a cluster.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -40,11 +40,11 @@ const readNumber = async (databaseURL: string, sql: string): Promise<number> => 
   const [row] = await querySQL<{ value: string }>(databaseURL, `SELECT (${sql}) AS value`);
   return Number(row?.value);
 };
-/** Counts the owner changes that workers have numbered: their numbers are greater than later ones. */
+/** Counts owner changes that a worker numbered by itself, with numbers that are greater than later ones. */
 const countMisnumbered = (databaseURL: string) =>
   readNumber(databaseURL, 'SELECT count(*) FROM owner_change WHERE change >= 2::numeric ^ 48');
 
-test('distributes a database with accounts, changes no contents, and leaves no rows on the coordinator', async () => {
+test('distributes a database with accounts without changing its content, and leaves no rows on the coordinator', async () => {
   const databaseURL = await newBareDatabase();
   await migrateStore(databaseURL, { citus: false });
   const sites = await fill(databaseURL);
@@ -62,7 +62,7 @@ test('distributes a database with accounts, changes no contents, and leaves no r
   expect(expected.every(({ events, contacts }) => events === 18 && contacts === 9)).toBe(true);
 });
 
-test('copies a database into a cluster, and from there into a file, without changing its contents', async () => {
+test('copies a database into a cluster, and from there into a file, without changing its content', async () => {
   const [from, back] = [temporaryDatabase(), temporaryDatabase()].map(({ path }) => `sqlite:${path}`) as [
     string,
     string,

@@ -1,4 +1,4 @@
-// Moves of an account's shards to another node, before and during transactions, preserve its order.
+// Moving an account's shards to another node, before or during a transaction, preserves the account's order.
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -21,7 +21,7 @@ afterAll(() => store.close());
 const placesOf = ({ account }: Site) => listWorkers(databaseURL, account);
 const move = ({ account }: Site) => moveShards(databaseURL, account);
 
-test('returns owner changes after each move to a reader that continues, without a reset', async () => {
+test('lets a reader continue after each move and returns the owner changes, without a reset', async () => {
   const site = await createSite(store);
   const fed = createFedAccount(store, site.account);
   const places = new Set<string>();
@@ -40,7 +40,7 @@ test('returns owner changes after each move to a reader that continues, without 
   expect(fed.resets()).toBe(1);
 });
 
-test('does not move the shards of an account while a started transaction may still write', async () => {
+test('does not move an account’s shards while an open transaction might still write', async () => {
   const site = await createSite(store);
   await site.server.log({ eventUUID: 'event-first' });
   const before = await placesOf(site);
@@ -54,7 +54,7 @@ test('does not move the shards of an account while a started transaction may sti
     const moving = move(site).then(() => {
       isMoved = true;
     });
-    // Until the move waits for a lock.
+    // Waits until the move waits for a lock.
     await expect.poll(() => isMoved || countLockWaits(databaseURL)).not.toBe(0);
     await wait(2_000);
     expect(isMoved).toBe(false);

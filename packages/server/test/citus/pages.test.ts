@@ -1,4 +1,4 @@
-// Pages of the newest events of a contact or user on a cluster.
+// Pages with the newest events of a contact or user on a cluster.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
 import type { EventQuery, Store } from '../../src/store/store.ts';
@@ -21,7 +21,7 @@ const newest = (query: Partial<EventQuery>) =>
   store.getEvents({ account: site.account, order: 'desc', limit: 100, ...query });
 const namesOf = async (query: Partial<EventQuery>) => (await newest(query)).events.map(({ eventUUID }) => eventUUID);
 
-/** Creates a contact with a user, each with events. */
+/** Creates a contact with a user. Both have events. */
 const createPerson = async (name: string) => {
   const userUUID = `user-of-${name}`;
   const { contactUUID } = await site.server.createContact({ userUUID, address: `${name}@example.com` });
@@ -33,7 +33,7 @@ const createPerson = async (name: string) => {
   return { userUUID, contactUUID };
 };
 
-test('returns the same owners and reasons newest first as in ascending order', async () => {
+test('returns the same owners and reasons in descending order as in ascending order', async () => {
   const people = [await createPerson('ada'), await createPerson('bob'), await createPerson('cyd')];
   const [ada, bob, cyd] = people.map(({ contactUUID }) => contactUUID) as [string, string, string];
   const { contactUUID: claimID } = await site.browser.createContact({

@@ -1,5 +1,5 @@
 /**
- * On a cluster, all commands of an operation go to one shard and commit in one phase. They are read from the
+ * On a cluster, all commands of an operation go to a single shard and commit in one phase. The test reads them from the
  * coordinator's log (citus.log_remote_commands), because EXPLAIN shows neither statements in functions nor commits.
  */
 import { type OperationName, operationNames, operations } from '@firsthand/contract/operations';
@@ -30,7 +30,7 @@ const accessOperations: ReadonlySet<OperationName> = new Set([
 
 let scene: Scene;
 let parts: ReadonlyMap<string, string>;
-/** The part of the account's shards, which no other account of this database shares. */
+/** The part with the account's shards. No other account in this database shares it. */
 let own: string | undefined;
 beforeAll(async () => {
   const databaseURL = await newDatabase();
@@ -52,7 +52,7 @@ const call = async (name: OperationName, fields: Fields) => {
   expect([status, body]).toEqual([200, expect.anything()]);
 };
 
-/** Runs an operation twice, to warm caches, and returns what the coordinator sends the second time. */
+/** Runs an operation twice, and returns what the coordinator sends the second time, with warm caches. */
 const sentBy = async (name: OperationName): Promise<RemoteCommand[]> => {
   const { tokens } = operations[name];
   const kind = tokens.includes('server') ? 'server' : (tokens[0] as 'operator');
@@ -62,7 +62,7 @@ const sentBy = async (name: OperationName): Promise<RemoteCommand[]> => {
   return (await recordCommands(() => call(name, fields))).sent;
 };
 
-/** Excludes the coordinator where it only combines results of other nodes. */
+/** Excludes the coordinator if it only combines results of other nodes. */
 const nodesIn = (sent: readonly RemoteCommand[]) => [
   ...new Set(sent.flatMap((command) => (/read_intermediate_result/.test(command.text) ? [] : command.node))),
 ];
@@ -70,17 +70,20 @@ const nodesIn = (sent: readonly RemoteCommand[]) => [
 const streamed: ReadonlySet<OperationName> = new Set(['streamEvents']);
 const ofAnAccount = operationNames.filter((name) => !accessOperations.has(name) && !streamed.has(name));
 
-test('finds the part of the account’s shards', () => {
+test('finds the part with the account’s shards', () => {
   expect(own).toEqual(expect.any(String));
 });
 
 describe('an operation', () => {
-  test.each(ofAnAccount)('%s reads and writes only its account’s shards, on one node, in one phase', async (name) => {
-    const sent = await sentBy(name);
-    expect(partsIn(sent, parts).filter((part) => part !== own)).toEqual([]);
-    expect(nodesIn(sent).length).toBeLessThanOrEqual(1);
-    expect(sent.filter(isTwoPhase)).toEqual([]);
-  });
+  test.each(ofAnAccount)(
+    '%s reads and writes only its account’s shards, on one node and in one phase',
+    async (name) => {
+      const sent = await sentBy(name);
+      expect(partsIn(sent, parts).filter((part) => part !== own)).toEqual([]);
+      expect(nodesIn(sent).length).toBeLessThanOrEqual(1);
+      expect(sent.filter(isTwoPhase)).toEqual([]);
+    },
+  );
 
   test.each([...accessOperations])('%s reads and writes only one account’s shards', async (name) => {
     // An operator's calls are recorded in the service's audit log.
@@ -89,7 +92,7 @@ describe('an operation', () => {
   });
 });
 
-test('watches for changes of other servers without queries to shards', async () => {
+test('watches for other servers’ changes without queries to shards', async () => {
   const { sent, background } = await recordCommands(() => new Promise((resolve) => setTimeout(resolve, 5_000)));
   expect([...sent, ...background]).toEqual([]);
 });

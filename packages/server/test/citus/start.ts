@@ -15,7 +15,7 @@ const end = async () => {
 };
 process.on('SIGINT', end);
 process.on('SIGTERM', end);
-// The cluster runs until this process gets SIGINT or SIGTERM.
+// Keeps the process running, so that the cluster runs until it gets SIGINT or SIGTERM.
 const alive = setInterval(() => {}, 2 ** 30);
 try {
   console.log(await startCluster(folder));

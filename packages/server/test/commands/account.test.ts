@@ -21,7 +21,7 @@ describe('account create', () => {
     });
   });
 
-  it('creates an account that a running server immediately knows, with its origins and settings', async () => {
+  it('creates an account that is immediately available on a running server, with its origins and settings', async () => {
     const { env } = temporaryDatabase();
     const { url } = await serveHere(env);
     const origins = ['https://shop.example', 'https://*.shop.example'];
@@ -52,7 +52,7 @@ describe('account create', () => {
     expect(stdout).toMatch(/400 days only if the script comes from a path on the site itself/);
   });
 
-  it('prints the script tag of the first origin, with the configured paths', async () => {
+  it('prints the script tag for the first origin, with the configured paths', async () => {
     const { env } = temporaryDatabase();
     const paths = { BASE_PATH: '/tea', TRACKER_PATH: '/assets/kettle.js', API_PREFIX: '/leaves' };
     const origins = ['--origin', 'https://*.tea.example', '--origin', 'https://tea.example/'];
@@ -76,7 +76,7 @@ it('lists accounts with account list', async () => {
   expect(stdout).toContain('Eine längere Bäckerei');
 });
 
-it('creates a database only with account create, and otherwise reports that it is missing', async () => {
+it('creates a missing database only with account create; other commands report that it is missing', async () => {
   const { env } = temporaryDatabase();
   for (const args of [
     ['account', 'list'],

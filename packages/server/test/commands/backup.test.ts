@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { firsthand, firsthandJSON, temporaryDatabase } from '../fixtures/command.ts';
 import { serveHere } from '../fixtures/serving.ts';
 
-it('backs up a database with its rows while it is being served', async () => {
+it('backs up all rows of a database while a server uses it', async () => {
   const { path, env } = temporaryDatabase();
   const { serverTokenUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   const { url } = await serveHere(env);
@@ -41,7 +41,7 @@ it('backs up a database with its rows while it is being served', async () => {
   });
 });
 
-it('restores a backup while no server has the file, and keeps the previous database', async () => {
+it('restores a backup while no server has the file open, and keeps the previous database', async () => {
   const { path, env } = temporaryDatabase();
   const { accountUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   const copy = `${path}.copy`;
@@ -77,7 +77,7 @@ it('restores a backup while no server has the file, and keeps the previous datab
   expect(postgres).toMatchObject({ code: 1, stderr: expect.stringContaining('pg_restore') });
 });
 
-it('accepts a good database and reports a bad one with doctor', async () => {
+it('accepts an intact database with doctor, and reports a damaged one', async () => {
   const { path, env } = temporaryDatabase();
   const missing = await firsthandJSON(['doctor'], env).catch((error: Error) => error);
   expect(missing).toBeInstanceOf(Error);

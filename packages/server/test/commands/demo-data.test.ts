@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { firsthand, firsthandJSON, temporaryDatabase } from '../fixtures/command.ts';
 import { shareServer } from '../fixtures/serving.ts';
 
-/** A tenth of the default: enough for some buyers from the campaign at any time of day. */
+/** A tenth of the default. Enough for some buyers from the campaign at any time of day. */
 const events = 4_000;
 
 describe('demo-data with a running server', () => {
@@ -27,7 +27,7 @@ describe('demo-data with a running server', () => {
   const devicesOf = (some: Awaited<ReturnType<typeof eventsOf>>) =>
     new Set(some.map(({ eventAttrArray }) => eventAttrArray.find(({ attrID }) => attrID === '$os')?.attrValue));
 
-  it('fills an account whose name says that it is sample data', async () => {
+  it('fills an account whose name indicates that it contains sample data', async () => {
     const { account } = await client.getAccount({});
     expect(account).toMatchObject({ accountUUID: filled.accountUUID, accountName: 'Sample shop (demo data)' });
     expect(account.usage).toMatchObject({ events: filled.events, contacts: filled.contacts });
@@ -35,7 +35,7 @@ describe('demo-data with a running server', () => {
     expect((await client.listSegments({})).segment).toHaveLength(6);
   });
 
-  it('has one campaign that brings buyers, and one that brings none', async () => {
+  it('has one campaign that attracts buyers, and one that attracts none', async () => {
     const step = [{ event: 'Page viewed' }, { event: 'Purchased' }];
     const { row = [] } = await client.reportFunnel({ ...range(), step, by: 'attr:utm_campaign' });
     const boughtBy = (campaign: string) => row.find(({ values }) => values[0] === campaign)?.step[1]?.reached;
@@ -46,7 +46,7 @@ describe('demo-data with a running server', () => {
     expect((await client.reportLive({})).people).toBeGreaterThan(0);
   });
 
-  it('gives Ada two phones, one of which is her brother’s, until its link is voided', async () => {
+  it('gives Ada two phones, one of which is her brother’s until its link is voided', async () => {
     const ada = await personNamed('Ada Lovelace');
     const before = await eventsOf(ada.contactUUID);
     expect(devicesOf(before)).toEqual(new Set(['Linux', 'iOS', 'Android']));
@@ -66,7 +66,7 @@ describe('demo-data with a running server', () => {
     expect((await eventsOf(noel.contactUUID)).map((each) => each.eventUUID)).toEqual(his.map((each) => each.eventUUID));
   });
 
-  it('has two people who were merged by mistake, until they are unmerged', async () => {
+  it('has two people who are merged by mistake, until they are unmerged', async () => {
     const merged = await personNamed('Johnson');
     expect(merged.contactFirstname).toBe('Katherine');
     await client.unmergeContact({ otherContactEmailaddress: 'kathryn.johnson@example.net' });
@@ -80,13 +80,13 @@ describe('demo-data with a running server', () => {
     expect(refused).toHaveLength(events / 1_000);
   });
 
-  it('is created once', async () => {
+  it('is created only once', async () => {
     const { code, stderr } = await firsthand(['demo-data'], shared.env);
     expect(code).toBe(1);
     expect(stderr).toMatch(/^firsthand: the sample shop already exists, as the account sample-shop-[\w-]+: [^\n]+\n$/);
   });
 
-  it('is removed completely, and nothing else is', async () => {
+  it('is removed completely, without removing anything else', async () => {
     const other = await firsthandJSON(['account', 'create', '--name', 'Shop'], shared.env);
     expect(await firsthandJSON(['demo-data', '--remove'], shared.env)).toEqual({
       accountUUID: filled.accountUUID,

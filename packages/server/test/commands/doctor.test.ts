@@ -9,8 +9,8 @@ import { serveHere } from '../fixtures/serving.ts';
 
 const userUUID = 'visitor-behind-proxy';
 
-it('reports a proxy that a server without TRUST_PROXY has seen, until one has TRUST_PROXY', async () => {
-  // As main.ts does: doctor also checks who may read the files of the server.
+it('reports a proxy that a server without TRUST_PROXY has seen, until a server has TRUST_PROXY', async () => {
+  // The same umask as in main.ts, because doctor also checks who can read the server's files.
   const umask = process.umask(0o077);
   onTestFinished(() => void process.umask(umask));
   const { path, env } = temporaryDatabase();
@@ -49,11 +49,11 @@ it.each([
   [true, 'last on 2026-11-29T00:00:00.000Z', { mode: 'on', archivedTime: 1_795_910_400_000, failedTime: 5 }],
   [false, 'failed to archive its WAL on 2026-11-29', { mode: 'on', archivedTime: 5, failedTime: 1_795_910_400_000 }],
   [false, 'failed to archive', { mode: 'always', archivedTime: null, failedTime: 5 }],
-])('reports the archive of PostgreSQL: %s, %s', (ok, detail, archiving) => {
+])('reports the state of PostgreSQL’s archive: %s, %s', (ok, detail, archiving) => {
   expect(archivingFinding(archiving)).toEqual({ name: 'backup', ok, detail: expect.stringContaining(detail) });
 });
 
-it('prints the absolute path of a missing database, and which folder a relative path refers to', async () => {
+it('prints the absolute path of a missing database, and the folder to which a relative path refers', async () => {
   const { stdout } = await firsthand(['doctor', '--json'], { DATABASE_URL: 'sqlite:no-such-folder/firsthand.db' });
   const { detail } = JSON.parse(stdout).finding[0];
   expect(detail).toMatch(
@@ -88,12 +88,12 @@ it('reports when the tracker was built', () => {
   writeFileSync(`${folder}tracker.js`, '');
   utimesSync(`${folder}tracker.js`, new Date(0), new Date('2026-02-03T04:05:59Z'));
   expect(examineTracker(folder)).toEqual({ ...common, detail: 'built 2026-02-03 04:05Z' });
-  // npm packs every file with a time in 1985.
+  // npm packs every file with a modification time in 1985.
   utimesSync(`${folder}tracker.js`, new Date(0), new Date('1985-10-26T08:15:00Z'));
   expect(examineTracker(folder)).toEqual({ ...common, detail: 'built' });
 });
 
-it('requires a server if its unit is enabled, and a writable folder of reports', async () => {
+it('requires a server if its unit is enabled, and requires a writable reports folder', async () => {
   const { path, env } = temporaryDatabase();
   await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   const programs = temporaryFolder();
@@ -108,7 +108,7 @@ it('requires a server if its unit is enabled, and a writable folder of reports',
     ok: false,
     detail: expect.stringMatching(/^not running, although/),
   });
-  // A database other than the service's, as in a restore drill.
+  // A database other than the service's, as when a restore is rehearsed.
   expect((await examine({}, '--database-url', `sqlite:${path}`)).server).toMatchObject({ ok: true });
 
   const folder = join(path, 'reports');
@@ -119,7 +119,7 @@ it('requires a server if its unit is enabled, and a writable folder of reports',
   });
 });
 
-it('counts only the tokens of programs, not those of sessions and members', async () => {
+it('counts only tokens of programs, not those of sessions and members', async () => {
   const { path, env } = temporaryDatabase();
   await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   const tokens = async () => {

@@ -6,7 +6,7 @@ import { createAccount, shareServer } from '../fixtures/serving.ts';
 const shared = shareServer();
 const hour = 3_600_000;
 
-it('removes names that only one sender used, and keeps their events', async () => {
+it('removes names that only one sender used, but keeps their events', async () => {
   const { url } = shared;
   const { serverTokenUUID, browserTokenUUID } = await createAccount(url);
   const page = createClient({ url, token: browserTokenUUID });
@@ -39,7 +39,7 @@ it('removes names that only one sender used, and keeps their events', async () =
   expect((await server.getEvent({})).event).toHaveLength(sent);
 });
 
-it('keeps names whose events are erased, and entries that others are merged into', async () => {
+it('keeps names whose events are erased, and entries into which others are merged', async () => {
   const { url } = shared;
   const { serverTokenUUID, browserTokenUUID } = await createAccount(url);
   const page = createClient({ url, token: browserTokenUUID });

@@ -13,7 +13,7 @@ const setUp = async () => {
   const { url } = shared;
   const { serverTokenUUID } = await createAccount(url);
   const { port } = new URL(url);
-  // The commands find the server through the variables that configure it.
+  // The commands find the server through the variables with which it is configured.
   return { url, env: { PORT: port, BASE_PATH: '/base/', FIRSTHAND_TOKEN: serverTokenUUID } };
 };
 
@@ -64,7 +64,7 @@ it('shows the same event and contact with event log, event list and contact show
   expect(table.stdout).toContain('page=/a?b=c sum=1');
 });
 
-it('shows a contact, and logs and lists its events, by external ID', async () => {
+it('shows a contact and logs and lists its events by external ID', async () => {
   const { env, url } = await setUp();
   const { contactUUID } = await createClient({ url, token: env.FIRSTHAND_TOKEN }).createContact({
     contactExternalID: ' customer-1042 ',
@@ -152,7 +152,7 @@ it('marks values that are only claimed', async () => {
   expect(stdout).toMatch(/^contactFirstname +Ben {2}\(claimed\)$/m);
 });
 
-it('prints a stack with DEBUG', async () => {
+it('prints a stack trace with DEBUG', async () => {
   const env = { FIRSTHAND_TOKEN: 'server_abcdefghijklmnopqrstuv', PORT: String(await unusedPort()), DEBUG: '1' };
   const { code, stderr } = await firsthand(['event', 'list'], env);
   expect(code).toBe(1);
@@ -171,7 +171,7 @@ it('prints a refusal as one line with the field, and exits with 1', async () => 
   });
 });
 
-it('names an unreachable server, and not the token', async () => {
+it('names an unreachable server, but does not print the token', async () => {
   const port = await unusedPort();
   const env = { FIRSTHAND_TOKEN: 'server_abcdefghijklmnopqrstuv', PORT: String(port) };
   const { code, stderr } = await firsthand(['event', 'list'], env);

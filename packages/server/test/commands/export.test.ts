@@ -10,7 +10,7 @@ import { serveHere } from '../fixtures/serving.ts';
 const createAccount = (env: Readonly<Record<string, string>>) =>
   firsthandJSON(['account', 'create', '--name', 'Shop'], env);
 
-it('writes all events with their owners to files while a server is running', async () => {
+it('writes all events and their owners to files while a server is running', async () => {
   const { env } = temporaryDatabase();
   const { accountUUID, serverTokenUUID: token } = await createAccount(env);
   const { url } = await serveHere(env);
@@ -52,7 +52,7 @@ it('writes all events with their owners to files while a server is running', asy
   expect(await firsthand(args, env)).toMatchObject({ code: 1, stderr: expect.stringContaining('is not empty') });
 });
 
-it('fills each file up to its limit, and leaves none if the export fails', async () => {
+it('fills each file up to its limit, and leaves no files if the export fails', async () => {
   const event = (sequence: number) => ({
     ...{ sequence, eventUUID: '', eventID: 1, eventName: '', eventTime: 1, receivedTime: 2, timeReplaced: false },
     ...{ userUUID: '', contactUUID: '', attributes: [] },
@@ -87,7 +87,7 @@ it('writes a file without rows for an account without events', async () => {
   expect(await queryFiles(`SELECT count(*)::INTEGER AS events FROM '${folder}/*.parquet'`)).toEqual([{ events: 0 }]);
 });
 
-it('adds what is new to a folder with --since last, while a server is running', async () => {
+it('adds what is new to a folder with --since last while a server is running', async () => {
   const { env } = temporaryDatabase();
   const { accountUUID, serverTokenUUID: token } = await createAccount(env);
   const { url } = await serveHere(env);
@@ -119,7 +119,7 @@ it('adds what is new to a folder with --since last, while a server is running', 
   ]);
 });
 
-it('exports the events that happened from the time of --since on', async () => {
+it('exports only events that happened at or after the time of --since', async () => {
   const { env } = temporaryDatabase();
   const { accountUUID, serverTokenUUID: token } = await createAccount(env);
   const { url } = await serveHere(env);
@@ -140,7 +140,7 @@ it('exports the events that happened from the time of --since on', async () => {
   });
 });
 
-it('refuses to change a folder that is not of this export', async () => {
+it('refuses to change a folder that does not belong to this export', async () => {
   const { env } = temporaryDatabase();
   const { accountUUID } = await createAccount(env);
   const { accountUUID: another } = await createAccount(env);

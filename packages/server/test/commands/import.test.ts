@@ -38,7 +38,7 @@ const message = (nth: number) => ({
   timestamp: new Date(Date.UTC(2024, 0, 1, 0, nth)).toISOString(),
 });
 
-it('imports the files of six tools, each once, and lists them', async () => {
+it('imports each file of six tools once, and lists the imports', async () => {
   const { client, run } = await openShop();
   const files = ['segment.jsonl', 'posthog.jsonl', 'ga4.jsonl', 'umami.csv', 'matomo.json', 'goatcounter.csv'];
   const first = await run(...files.map(fixture));
@@ -60,7 +60,7 @@ it('imports the files of six tools, each once, and lists them', async () => {
   for (const { importID } of imports) expect(list.stdout).toContain(importID);
 });
 
-it('stores the labels that the tool has found', async () => {
+it('stores the labels that the other tool has determined', async () => {
   const { client, run } = await openShop();
   await run(fixture('umami.csv'));
   const { event } = await client.getEvent({ limit: 1_000 });
@@ -132,7 +132,7 @@ it('imports all other rows if some are refused, and names their lines', async ()
   expect([...stderr.matchAll(/events\.jsonl, line (\d)/g)].map(([, line]) => line).sort()).toEqual(['2', '3', '4']);
 });
 
-it('removes everything that an import stored, and imports the file again after that', async () => {
+it('removes everything that an import stored, and can then import the file again', async () => {
   const { client, run } = await openShop();
   await client.logEvent({ userUUID: 'visitor-number-1', eventName: 'Viewed' });
   const read = async () => (await client.getEvent({ limit: 1_000 })).event.map(({ eventUUID }) => eventUUID);
@@ -157,7 +157,7 @@ it('removes everything that an import stored, and imports the file again after t
   expect((await run(path)).stdout).toMatch(/imported 301/);
 });
 
-it('refuses files that it cannot read, before it stores anything', async () => {
+it('refuses files that it cannot read before it stores anything', async () => {
   const { client, run } = await openShop();
   const good = writeMessages('events.jsonl', [message(1)]);
   const totals = writeMessages('plausible.csv', ['date,visitors,pageviews', '2024-01-01,3,4']);

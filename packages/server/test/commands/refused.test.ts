@@ -88,7 +88,7 @@ it('lists refused requests, and replays them while a server is under load', asyn
   expect((await firsthandJSON(['refused', 'list'], env)).refused).toEqual([]);
 });
 
-it('leaves no byte of an erased contact in the refused list', async () => {
+it('leaves no byte of an erased contact in the list of refused requests', async () => {
   const { path, client, post, token, browser } = await setUp();
   const contact = { contactEmailaddress: 'zoe.unforgettable@shop.example', contactFirstname: 'Zoeunforgettable' };
   const { contactUUID } = await client.createContact({ userUUID, ...contact, contactProfileID: 'customer' });
@@ -109,7 +109,7 @@ it('leaves no byte of an erased contact in the refused list', async () => {
   await expect.poll(holding).toEqual([]);
 });
 
-it('replays the requests of a revoked token as another token, with --as', async () => {
+it('replays the requests of a revoked token with another token, with --as', async () => {
   const { env } = temporaryDatabase();
   const { url } = await serveHere(env);
   const { serverTokenUUID } = await createAccount(url);
@@ -130,7 +130,7 @@ it('replays the requests of a revoked token as another token, with --as', async 
   expect((await client.getEvent({})).event).toMatchObject([{ eventUUID: 'event-of-revoked', eventID: 1 }]);
 });
 
-it('requires the requests to replay', async () => {
+it('requires at least one request to replay', async () => {
   const { env } = temporaryDatabase();
   await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   for (const args of [[], ['--all', '7'], ['7', '8', '--with', '{}'], ['7', '--with', '[]']]) {

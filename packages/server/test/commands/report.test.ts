@@ -5,7 +5,7 @@ import { firsthand, firsthandJSON } from '../fixtures/command.ts';
 import { createFakeReports } from '../fixtures/reports/fake-reports.ts';
 import { createAccount, serveHere } from '../fixtures/serving.ts';
 
-/** The result of the server's reports; zeros if undefined. */
+/** The result that the server's reports return. Undefined for zeros. */
 let result: ResultOf<ReportQuery> | undefined;
 const reports = createFakeReports(async () => result);
 const cleanups: (() => unknown)[] = [];
@@ -70,7 +70,7 @@ it('prints a breakdown as CSV without formulas, or as JSON', async () => {
   expect(reports.requests[0]?.query).toMatchObject({ sort: 'users', limit: 2 });
 });
 
-it('accepts the steps of a funnel as names, numbers or JSON, and prints the share that reached each', async () => {
+it('accepts a funnel’s steps as names, numbers or JSON, and prints the share of people who reached each step', async () => {
   result = { steps: [200, 50, 0] };
   const steps = ['--step', '3', '--step', 'Paid', '--step', '{"attrID":"plan","is":"pro"}'];
   const { stdout } = await run('funnel', ...steps, '--within', '3600', '--per', 'session');
@@ -153,7 +153,7 @@ it('lists people with their names and IDs', async () => {
 
 const visits = { bounces: 1, pages: 11, milliseconds: 10_000 / 3 };
 
-it('describes visits in totals and breakdowns', async () => {
+it('includes visits in totals and breakdowns', async () => {
   result = { total: { ...counts, visits }, intervals: [{ ...counts, visits }] };
   const [head, row] = (await run('totals', '--visits', '--csv')).stdout.split('\r\n');
   expect(head).toBe('from,to,events,users,people,sessions,bounceRate,pages,seconds');
@@ -173,7 +173,7 @@ it('describes visits in totals and breakdowns', async () => {
   expect(reports.requests.map(({ query }) => query)).toMatchObject([{ visits: true }, { visits: true }]);
 });
 
-it('prints how many people in each group logged the event in a breakdown by first touch', async () => {
+it('prints how many people in each group logged the event, in a breakdown by first touch', async () => {
   const none = { events: 0, users: 0, people: 0, sessions: 0, among: 9 };
   const rows = [
     { values: ['spring'], ...counts, among: 12 },
@@ -199,7 +199,7 @@ it('prints how many people in each group logged the event in a breakdown by firs
   ]);
 });
 
-it('prints a row for each group and interval of a breakdown over time', async () => {
+it('prints a row for each group and interval in a breakdown over time', async () => {
   result = { total: counts, rows: [{ values: ['news'], ...counts, intervals: [counts, counts] }], others: null };
   const args = ['breakdown', '--by', 'first:utm_source', '--interval', 'day', '--to', '2026-11-03'];
   expect((await run(...args)).stdout.split('\n')).toEqual([
@@ -216,7 +216,7 @@ it('prints a row for each group and interval of a breakdown over time', async ()
   expect(await run(...args, '--visits')).toMatchObject({ code: 2, stderr: expect.stringContaining('--visits') });
 });
 
-it('prints how long the steps of a funnel took, also by groups', async () => {
+it('prints how long the steps of a funnel took, also for groups', async () => {
   const times = [{ average: 5_000, median: 1_500, p95: 9_000 }];
   result = { steps: [200, 50], times };
   const steps = ['funnel', '--step', '3', '--step', 'Paid', '--times'];
@@ -236,7 +236,7 @@ it('prints how long the steps of a funnel took, also by groups', async () => {
   expect(reports.requests.map(({ query }) => query)).toMatchObject([{ times: true }, { times: true }]);
 });
 
-it('prints the periods of each group of retention', async () => {
+it('prints the periods of each retention group', async () => {
   const cohorts = [{ people: 5, back: [2] }];
   result = { cohorts, rows: [{ values: ['spring'], cohorts }], others: { groups: 4 } };
   const args = ['--to', '2026-11-02', '--interval', 'day', '--by', 'person:first:utm_campaign', '--limit', '1'];
@@ -320,7 +320,7 @@ it('prints current visitors as lists', async () => {
   expect(reports.requests[0]?.query).toMatchObject({ report: 'live', limit: 1, condition: { eventIDs: [7] } });
 });
 
-it('reports wrong arguments', async () => {
+it('reports invalid arguments', async () => {
   const broken = await run('totals', '--filter', '{"event":');
   expect(broken).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--filter must be JSON') });
   const both = await run('totals', '--json', '--csv');

@@ -9,7 +9,7 @@ import { consoleOrigin, cookieFrom, fromConsole } from '../front-door/console/re
 const site = 'https://tea.example';
 const email = 'ann@tea.example';
 
-/** Flags that keep setup in a separate folder. A test must not create a user of the machine. */
+/** Options that keep setup in a separate folder. A test must not create a user on the machine. */
 const placesIn = (folder: string) => {
   const [file, unit, data] = [
     join(folder, 'etc/firsthand.env'),
@@ -32,7 +32,7 @@ const placesIn = (folder: string) => {
 const flags = ['--site', site, '--email', email, '--web-server', 'caddy', '--console-origin', consoleOrigin];
 const read = (file: string) => readFileSync(file, 'utf8');
 
-it('writes settings and a unit, creates the owner, prints lines for the web server and a one-time sign-in link', async () => {
+it('writes settings and a unit, creates the owner, and prints lines for the web server and a one-time sign-in link', async () => {
   const { file, unit, data, args } = placesIn(temporaryFolder());
   const { code, stdout, stderr } = await firsthand([...args, ...flags]);
   expect([code, stderr]).toEqual([0, `Wrote ${file} and ${unit}\n`]);
@@ -71,7 +71,7 @@ it('writes settings and a unit, creates the owner, prints lines for the web serv
   expect((await acceptInvitation()).status).not.toBe(200);
 });
 
-it('keeps the settings and the account of an earlier run, and prints another link', async () => {
+it('keeps the settings and the account of an earlier run, and prints a new link', async () => {
   const { file, unit, args } = placesIn(temporaryFolder());
   const first = await firsthandJSON([...args, ...flags]);
   writeFileSync(file, `${read(file)}RETENTION_DAYS=400\n`);
@@ -88,7 +88,7 @@ it('keeps the settings and the account of an earlier run, and prints another lin
   ]);
 });
 
-it('rejects a site other than the account’s, before it writes anything', async () => {
+it('rejects a site that is not the account’s before it writes anything', async () => {
   const { file, unit, args } = placesIn(temporaryFolder());
   const first = await firsthandJSON([...args, ...flags]);
   const written = [file, unit].map(read);
@@ -110,7 +110,7 @@ it('rejects a site other than the account’s, before it writes anything', async
   expect((await firsthandJSON([...args, ...wildcard])).memberID).not.toBe(first.memberID);
 });
 
-it('prints a local link after the address of the console was removed, as login-link does', async () => {
+it('prints a local link once the console’s address is removed, as login-link does', async () => {
   const { file, args } = placesIn(temporaryFolder());
   await firsthandJSON([...args, ...flags]);
   const { invitationURL } = await firsthandJSON([...args, ...flags.slice(0, -1), 'none']);
@@ -119,7 +119,7 @@ it('prints a local link after the address of the console was removed, as login-l
     expect(url).toMatch('http://127.0.0.1:3000/s/console/join#code=');
 });
 
-it('opens the console on this machine only if it has no address', async () => {
+it('opens the console on this machine only if the console has no address', async () => {
   const { file, args } = placesIn(temporaryFolder());
   const local = [...args, ...flags.slice(0, -1), 'none'];
   const { stdout } = await firsthand(local);
@@ -159,14 +159,14 @@ it('does not replace a unit that it did not write', async () => {
   expect(read(unit)).toBe('[Unit]\n');
 });
 
-it.each(['nginx', 'apache'])('prints the lines for %s', async (webServer) => {
+it.each(['nginx', 'apache'])('prints the web server’s lines for %s', async (webServer) => {
   const { proxy } = await firsthandJSON([...placesIn(temporaryFolder()).args, ...flags, '--web-server', webServer]);
   const text = proxy.map((snippet: { text: string }) => snippet.text).join('\n');
   expect(text).toContain(`${webServer === 'nginx' ? 'server_name' : 'ServerName'} events.shop.example`);
   expect(text).toContain(webServer === 'nginx' ? 'location /s/ {' : '<Location /s/>');
 });
 
-it('prompts for values not given as flags when run in a terminal', async () => {
+it('prompts for missing options when run in a terminal', async () => {
   const folder = temporaryFolder();
   const { file, args } = placesIn(folder);
   const bin = new URL('../../bin/firsthand.js', import.meta.url).pathname;
@@ -181,7 +181,7 @@ it('prompts for values not given as flags when run in a terminal', async () => {
   expect(stdout).toContain('location /s/ {');
 });
 
-it('makes the service’s user the owner of the data', async () => {
+it('makes the service’s user the owner of its data', async () => {
   if (process.getuid?.() !== 0) return;
   const { data, args } = placesIn(temporaryFolder());
   mkdirSync(data);

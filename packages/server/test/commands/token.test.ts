@@ -40,13 +40,13 @@ it('creates an operator token, which creates accounts until it is revoked', asyn
   expect((await create()).status).toBe(401);
 });
 
-it('lists the hour of the last use, which the server writes when it stops at the latest', async () => {
+it('lists the hour of each token’s last use, which the server stores when it stops at the latest', async () => {
   const { env } = temporaryDatabase();
   const { url, close } = await serveHere(env);
   const { accountUUID, serverTokenUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   const lastUses = async () => {
     const { stdout } = await firsthand(['token', 'list', '--account', accountUUID], env);
-    // The hour may end during the test.
+    // The hour might change during the test.
     return stdout.replaceAll(/\d\dh\b/g, 'this hour').match(/never|this hour/g);
   };
   expect(await lastUses()).toEqual(['never', 'never']);
@@ -71,7 +71,7 @@ it('lists no secrets', async () => {
   expect(ofTwo.map((token: { tokenKind: string }) => token.tokenKind)).toEqual(['browser', 'server']);
 });
 
-it('prints a token, and whether it is revoked', async () => {
+it('prints a token and whether it is revoked', async () => {
   const { env } = temporaryDatabase();
   const { accountUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   const create = (kind: string) => firsthand(['token', 'create', '--account', accountUUID, '--kind', kind], env);
@@ -90,7 +90,7 @@ it('prints a token, and whether it is revoked', async () => {
   ]);
 });
 
-it('names a missing account', async () => {
+it('reports the name of a missing account', async () => {
   const { env } = temporaryDatabase();
   await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   const { code, stderr } = await firsthand(['token', 'list', '--account', 'nobody'], env);
@@ -157,7 +157,7 @@ it('does not treat an ID that begins with a hyphen as an option', async () => {
   expect((await firsthand(['token', 'revoke', '--account', id, 'x'], env)).stderr).toMatch(/^firsthand: .*account/);
 });
 
-it('rejects an invalid or past expiry before the database is opened', async () => {
+it('rejects an invalid or past expiry before it opens the database', async () => {
   const { env } = temporaryDatabase();
   for (const expires of ['yesterday', '2020-01-01T00:00:00Z']) {
     const { code, stderr } = await firsthand(['token', 'create', '--kind', 'operator', '--expires', expires], env);

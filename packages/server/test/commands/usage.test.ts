@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { firsthand, start, temporaryDatabase, temporaryFolder } from '../fixtures/command.ts';
 
-describe('a command with wrong arguments', () => {
+describe('a command with invalid arguments', () => {
   it.each([
     [['nonsense'], /^error: unknown command 'nonsense'\n$/],
     [['account', 'create'], /^error: required option '--name <name>' not specified\n$/],
@@ -26,7 +26,7 @@ describe('a command with wrong arguments', () => {
     [['serve', '--workers', '2'], /^error: unknown option '--workers'\n/],
     [['serve', '--database-url', 'mysql://x'], /^firsthand: DATABASE_URL \(or --database-url\) must be [^\n]+\n$/],
     [['doctor', '--database-url', 'sqlite::memory:'], /^firsthand: DATABASE_URL names a database in memory[^\n]+\n$/],
-  ])('prints one line without a stack, and exits with 2: %j', async (args, message) => {
+  ])('prints one line without a stack trace, and exits with 2: %j', async (args, message) => {
     const { path, env } = temporaryDatabase();
     const { code, stdout, stderr } = await firsthand(args, env);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -35,7 +35,7 @@ describe('a command with wrong arguments', () => {
   });
 });
 
-it('names a variable with an invalid value', async () => {
+it('names a variable whose value is invalid', async () => {
   const { code, stderr } = await firsthand(['serve'], { RETENTION_DAYS: 'never', LOG_LEVEL: 'loud' });
   expect(code).toBe(2);
   expect(stderr).toMatch(
@@ -51,7 +51,7 @@ it('rejects WORKERS, which was removed', async () => {
   expect(existsSync(path)).toBe(false);
 });
 
-it('prints its version, whatever the command', async () => {
+it('prints its version, no matter which command', async () => {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   for (const args of [['--version'], ['serve', '--version'], ['account', 'create', '-V']]) {
     expect(await firsthand(args)).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
@@ -102,7 +102,7 @@ it('prints help', async () => {
   expect(stdout).toMatch(/create .*\n[\s\S]*revoke .*\n[\s\S]*list .*\n/);
 });
 
-it('exits quietly when the reader of its output has gone', async () => {
+it('exits without an error when the reader of its output has exited', async () => {
   const bin = new URL('../../bin/firsthand.js', import.meta.url).pathname;
   const pipe = `set -o pipefail; ${process.execPath} ${bin} --help | exec 0<&-`;
   const { code, stderr } = await start('bash', ['-c', pipe], {}).ended;

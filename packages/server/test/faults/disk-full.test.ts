@@ -37,7 +37,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Fills the disk except for about `leave` bytes. Returns a function that frees the space. */
+/** Fills the disk, except for about `leave` bytes. Returns a function that frees the space. */
 const fill = (disk: string, leave: number) => {
   const filler = openSync(join(disk, 'filler'), 'w');
   const block = Buffer.alloc(65_536);

@@ -1,11 +1,11 @@
-// Commands on a PostgreSQL database that a server may use.
+// Commands on a PostgreSQL database that a server might be using.
 import { expect, test } from 'vitest';
 import { hashToken } from '../../src/ingest/token.ts';
 import { openStore } from '../../src/store/open.ts';
 import { firsthand, spawnFirsthand } from '../fixtures/command.ts';
 import { newDatabase } from '../fixtures/postgres/databases.ts';
 
-test('creates an account and revokes a token, which a running server notices', async () => {
+test('creates an account and revokes a token while a server is running, which notices both', async () => {
   const databaseURL = await newDatabase();
   const env = { DATABASE_URL: databaseURL };
   const empty = await firsthand(['account', 'list'], env);

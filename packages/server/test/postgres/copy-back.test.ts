@@ -1,4 +1,5 @@
-// Copies a file to PostgreSQL, where servers continue, and back into a file. Reads and repeats must stay the same.
+// Copies a file to PostgreSQL, where servers continue to write, and back to a file. Reads and repeats must stay the
+// same.
 import { statSync } from 'node:fs';
 import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -17,14 +18,14 @@ const onFatal = (error: Error) => {
 };
 
 let current: Store | undefined;
-/** Delegates to the open store, so that a site continues in one database after another. */
+/** Delegates to the open store, so that a site can continue in a different database. */
 const store = new Proxy({} as Store, { get: (_, name: keyof Store) => current?.[name] });
 
 const close = async () => {
   await current?.close();
   current = undefined;
 };
-/** For files the role of a command, which works on this thread. */
+/** Files are opened with the role of a command, which works on this thread. */
 const roleOf = (databaseURL: string) => (databaseURL.startsWith('sqlite:') ? 'command' : 'server');
 const open = async (databaseURL: string, role: 'server' | 'command' = roleOf(databaseURL)) => {
   current = await openStore({ databaseURL, role, create: true, onFatal });
@@ -101,7 +102,7 @@ test('copies to PostgreSQL and back without changes, and recognizes repeats in e
   await store.recordKnownNetwork({ memberIDs: ['ben'], network: 'of the file', time });
   const members = await store.listMembers({ account });
   const passkeys = await store.listPasskeys({ memberID: 'ben' });
-  /** Lists a name, removes it and returns its eventID, which no later name may get, in any database. */
+  /** Lists a name, removes it, and returns its eventID, which no later name must get in any database. */
   const listName = async (eventName: string) => {
     await server.log({ eventID: null, eventName });
     const [event] = await site.events({ eventName });
@@ -113,7 +114,7 @@ test('copies to PostgreSQL and back without changes, and recognizes repeats in e
 
   await copyVerified(file, servers, 4);
   const expectUnchanged = async () => {
-    // On the next day, too.
+    // The content must also be unchanged on the next day.
     for (const at of [time, time + day]) {
       expect(await server.logAt(at, ...events)).toEqual(events.map(() => duplicate));
       expect(await server.createContact({ ...ofAnn, time: at })).toEqual(ann);
@@ -180,7 +181,7 @@ test('copies to PostgreSQL and back without changes, and recognizes repeats in e
   ]);
   expect((await site.events()).at(-1)?.sequence).toBeGreaterThan(last);
   expect(await listName('of a file again')).toBe(1_000_002);
-  // Her request is stored only as a key.
+  // The request is stored only as a key.
   await eraseWhole(site, ann.contactUUID);
   await expect(server.createContact(ofAnn)).rejects.toMatchObject(isErased);
 
@@ -203,9 +204,9 @@ test('copies data that was first stored on PostgreSQL to a file without changes'
   await copyVerified(servers, newFile(), 4);
 });
 
-test('completes, in the copy, an erasure whose events were not deleted yet', async () => {
+test('completes an erasure in the copy whose events were not deleted before', async () => {
   const [servers, back] = [await newDatabase(), newFile()];
-  // A command, unlike a server, does not delete them.
+  // Unlike a server, a command does not delete the events.
   await open(servers, 'command');
   const site = await createSite(store);
   const { server } = site;

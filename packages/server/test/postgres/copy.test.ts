@@ -12,7 +12,7 @@ const onFatal = (error: Error) => {
   throw error;
 };
 
-/** Fills a file with accounts that have histories; returns the last of them. */
+/** Fills a file with accounts and their histories. Returns the last account. */
 const fill = async (databaseURL: string, accounts: number) => {
   const store = await openStore({ databaseURL, role: 'server', onFatal });
   await store.createToken({ ...newToken('operator'), account: null });
@@ -60,7 +60,7 @@ const fill = async (databaseURL: string, accounts: number) => {
   return { site: last, contactUUID, erasedUUID: erased.contactUUID };
 };
 
-test('copies everything in a file, from where a server continues', async () => {
+test('copies everything in a file, and lets a server continue from there', async () => {
   const { path, env } = temporaryDatabase();
   const from = `sqlite:${path}`;
   const { site, contactUUID, erasedUUID } = await fill(from, 4);
@@ -157,7 +157,7 @@ test('does not serve an interrupted copy, and resumes it', async () => {
   await expect(copyStore({ from, to, onProgress: () => {} })).rejects.toThrow(/already has accounts/);
 });
 
-test('refuses to copy a file that a server uses', async () => {
+test('refuses to copy a file that a server is using', async () => {
   const { path } = temporaryDatabase();
   const from = `sqlite:${path}`;
   const store = await openStore({ databaseURL: from, role: 'server', onFatal });
@@ -171,7 +171,7 @@ test.each([
   [['copy', '--from', 'sqlite:x.db', '--to', 'mysql://x'], /--to must be postgres:/],
   [['copy', '--from', 'postgres://x/y', '--to', 'postgres://x/z'], /--to must be sqlite:/],
   [['migrate', '--database-url', 'sqlite:x.db'], /SQLite file/],
-])('reports what is wrong with %j', async (args, message) => {
+])('reports the problem with %j', async (args, message) => {
   const { code, stderr } = await firsthand(args, {});
   expect(code).not.toBe(0);
   expect(stderr).toMatch(message);

@@ -1,6 +1,6 @@
 /**
  * Runs the same operations on SQLite, on PostgreSQL, and on PostgreSQL with the statements for a cluster, and compares
- * the results. On a cluster, also checks that no statement reads several shards.
+ * the results. On a cluster, it also checks that no statement reads several shards.
  */
 import { contactStatuses } from '@firsthand/contract/contact';
 import fc from 'fast-check';
@@ -45,13 +45,13 @@ const event = fc.record({
   unknown: fc.boolean(),
   externalID: fc.option(externalID, { freq: 1 }),
   kind: fc.constantFrom(1, 2, 30, 'Bought', 'Seen', 'unlisted'),
-  /** Few, so that there are many repeats. */
+  /** Only a few, so that there are many repeats. */
   eventUUID: fc.nat({ max: 12 }).map((number) => `event-number-${number}`),
   ago: fc.constantFrom(0, 1, quarter, hour, 9 * day),
   attributes,
 });
 
-/** The keys by which a contact is found or created, and which it gets. */
+/** The keys by which a contact is found, or with which it is created. */
 const keys = fc.oneof(
   fc.record({ address }),
   fc.record({ externalID }),
@@ -119,9 +119,9 @@ const action = fc.oneof(
 type Action = typeof action extends fc.Arbitrary<infer Value> ? Value : never;
 
 const newVisitor = fc.constantFrom('new-visitor-one', 'new-visitor-two');
-/** Existing and unknown addresses: if only contacts that exist were erased, few would be left to merge. */
+/** Existing and unknown addresses. If only existing contacts were erased, few would remain to be merged. */
 const claimed = fc.constantFrom(...addresses, 'dora@example.com', 'emil@example.com');
-/** Erases a contact that a visitor was claimed to be, because a random claim rarely decides about events. */
+/** Erases a contact that a browser has claimed, because a random claim rarely determines the owner of events. */
 const erasedClaim = fc
   .record({ user: newVisitor, address: claimed, event, text, verifiedOnly: fc.boolean() })
   .map(({ user, address, event, text, verifiedOnly }): Action[] => {
@@ -167,7 +167,7 @@ const outcomeOf = (promise: Promise<unknown>): Promise<unknown> =>
     return { refused: error.code, field: error.field, message: error.message };
   });
 
-/** Creates an account of a store, and tracks its IDs. Players with the same actions have the same names. */
+/** Creates an account in a store, and tracks the account's IDs. Players with the same actions use the same names. */
 const createPlayer = async (store: Store, name: string, start: number) => {
   const tokenOf = (kind: 'server' | 'browser', which: string) => ({
     tokenID: `${name}-${which}`,
@@ -216,7 +216,7 @@ const createPlayer = async (store: Store, name: string, start: number) => {
     timeReplaced: ago === 1,
   });
 
-  /** Erases completely; `left` is the number of the contact's events that were not deleted. */
+  /** Erases a contact completely; `left` is the number of the contact's events that were not deleted. */
   const erase = async ({ verifiedOnly, ...named }: Pick<NewErasure, 'address' | 'contactUUID' | 'verifiedOnly'>) => {
     const owned = await store.getContact({ ...toStoreCaller('server'), ...named, include: [] }).then(
       ({ contactUUID }) => pages({ contactUUID }),
@@ -359,7 +359,7 @@ const createPlayer = async (store: Store, name: string, start: number) => {
     const edges = [start - 10 * day, start, start + day, time - day, time + quarter].map((at) => at - (at % quarter));
     const ascending = [...new Set(edges)].sort((a, b) => a - b);
     const reads = [
-      // Each driver estimates stored bytes by its own rows.
+      // Each driver estimates stored bytes from its own rows.
       store.getAccount(account).then(({ storedBytes, ...detail }) => detail),
       pages({}),
       pages({ order: 'desc' }),
@@ -393,7 +393,10 @@ const createPlayer = async (store: Store, name: string, start: number) => {
     return Promise.all(reads.map(outcomeOf));
   };
 
-  /** Reads everything. Some of 42 concurrent reads may time out on a busy machine: like a client, retries them. */
+  /**
+   * Reads everything. On a busy machine, some of the 42 concurrent reads might time out; they are retried, as a client
+   * would.
+   */
   const readAll = async () => {
     let results = await readOnce();
     const isTimeout = (outcome: unknown) => (outcome as { refused?: unknown } | null)?.refused === 'unavailable';
@@ -407,7 +410,7 @@ type fcEvent = typeof event extends fc.Arbitrary<infer Value> ? Value : never;
 
 const numbered = new Set(['sequence', 'next', 'account', 'token', 'refused', 'contact']);
 
-/** Removes numbers that differ between databases, and replaces linkIDs with their position. */
+/** Removes numbers that differ between databases, and replaces linkIDs with their positions. */
 const normalize = (value: unknown): unknown => {
   const links = new Set<number>();
   JSON.stringify(value, (key, part) => {
@@ -454,7 +457,7 @@ test('returns the same results from SQLite and PostgreSQL for random histories',
     done[kindOfAction] = (done[kindOfAction] ?? 0) + 1;
   };
   const playBoth = async (actions: readonly Action[]) => {
-    // After all earlier histories, because a day never decreases: in SQLite per store, in PostgreSQL per account.
+    // Starts after all earlier histories, because days never go back: in SQLite per store, in PostgreSQL per account.
     let start = nextStart();
     while (start <= end) start = nextStart();
     played += 1;
@@ -486,9 +489,9 @@ test('returns the same results from SQLite and PostgreSQL for random histories',
     expect(partsIn(sent, parts).length).toBeGreaterThan(0);
     expect(listMultiShardStatements(sent, parts)).toEqual([]);
   });
-  // Rare actions may be missing by chance, so further histories run.
+  // Rare actions can be missing by chance, so more histories run until they occur.
   for (let round = 0; round === 0 || (round < 15 && Object.keys(done).length < kinds); round += 1) {
-    // Shrinking a history on a cluster would exceed the test's timeout.
+    // Shrinking a failing history on a cluster would exceed the test's timeout.
     await fc.assert(same, { numRuns: runs(20, 60), endOnFailure: kind === 'citus' });
   }
   expect(Object.keys(done)).toHaveLength(kinds);

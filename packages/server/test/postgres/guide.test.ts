@@ -1,6 +1,7 @@
 /**
  * Runs all steps of docs/postgresql.md in one shell: copies a file, serves it from PostgreSQL with two servers, and
- * copies it back. Functions replace systemd and the package's command; names, paths and the port are the test's own.
+ * copies it back. Functions replace systemd and the package's command. Names, paths and the port are specific to the
+ * test.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

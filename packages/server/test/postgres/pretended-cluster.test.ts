@@ -1,4 +1,4 @@
-// The statements for a cluster, on a PostgreSQL that simulates Citus.
+// The statements for a cluster, on a PostgreSQL database that simulates Citus.
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
@@ -11,7 +11,7 @@ import { day, newEvent, nextStart } from '../fixtures/store.ts';
 
 const count = 40;
 
-test('stores concurrent events of many accounts once, each in its account', async () => {
+test('stores concurrent events of many accounts once, and each in its own account', async () => {
   const databaseURL = await newMigratedDatabase();
   await simulateCluster(databaseURL);
   const store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
@@ -26,7 +26,7 @@ test('stores concurrent events of many accounts once, each in its account', asyn
         ),
       );
     const kept = { kept: true };
-    // The first event starts each account's day.
+    // The first event starts the account's day.
     expect(await logAll('event-first')).toEqual(sites.map(() => [kept, kept]));
     expect(await logAll('event-second')).toEqual(sites.map(() => [kept, kept]));
     const repeated = await logAll('event-second');
@@ -83,7 +83,7 @@ test('applies catalogue rules that another server has changed', async () => {
   }
 });
 
-test('draws the sequence of an event only after waiting for the lock on its user', async () => {
+test('draws the sequence of an event only after it has waited for the lock on the event’s user', async () => {
   const { databaseURL, servers } = await openServers(1);
   const [store] = servers as [Store];
   const holder = new pg.Client(databaseURL);
@@ -95,7 +95,7 @@ test('draws the sequence of an event only after waiting for the lock on its user
     for (const _ of [1, 2]) await server.logAt(tomorrow, { userUUID: 'user-of-tomorrow' });
 
     await holder.query(`BEGIN; SELECT FROM "user" FOR NO KEY UPDATE`);
-    // The user's first event on that day, which updates the user's row.
+    // The user's first event on that day updates the user's row.
     const logged = server.logAt(tomorrow, { userUUID: 'user-held', eventUUID: 'event-2' });
     await waitForLockWaits(databaseURL, 1);
     const [drawn] = (await holder.query<{ n: string }>("SELECT nextval('event_order') AS n")).rows;

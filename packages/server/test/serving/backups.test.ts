@@ -9,7 +9,7 @@ import { serve } from '../../src/serving/serve.ts';
 import { firsthand, firsthandJSON, startServer, temporaryDatabase, temporaryFolder } from '../fixtures/command.ts';
 import { serveHere } from '../fixtures/serving.ts';
 
-it('makes a backup with BACKUP_DIR, which firsthand restore accepts and doctor checks', async () => {
+it('makes a backup in BACKUP_DIR that firsthand restore accepts and doctor checks', async () => {
   const { env } = temporaryDatabase();
   const folder = join(temporaryFolder(), 'backups');
   const { accountUUID, serverTokenUUID: token } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
@@ -37,7 +37,7 @@ it.each(['BACKUP_DIR', 'REPORTS_DIR'])('refuses to start with a %s that it canno
   );
 });
 
-it('warns that it has created a database, and not at later starts', async () => {
+it('warns that it has created a database, but not at later starts', async () => {
   const { env } = temporaryDatabase();
   const start = async () => {
     const lines: string[] = [];
@@ -64,7 +64,7 @@ it('leaves no files of an aborted backup', async () => {
   expect(readdirSync(folder)).toEqual([]);
 });
 
-it('requires BACKUP_DIR for a backup without a file, and accepts --backup-keep', async () => {
+it('requires BACKUP_DIR for a backup without a file name, and accepts --backup-keep', async () => {
   const { env } = temporaryDatabase();
   await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   expect(await firsthand(['backup'], env)).toMatchObject({

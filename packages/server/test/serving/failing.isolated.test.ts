@@ -42,7 +42,7 @@ beforeEach(() => {
 
 const log = pino({ level: 'silent' });
 
-/** An address for documentation (RFC 5737), which no machine has. */
+/** An address reserved for documentation (RFC 5737), which no machine has. */
 const unusedAddress = '203.0.113.1';
 
 it('stops measuring the accounts when it cannot listen', async () => {
@@ -52,7 +52,7 @@ it('stops measuring the accounts when it cannot listen', async () => {
   expect(quotas).toEqual([{ stopped: true }]);
 });
 
-it('throws only the store’s error if the application cannot be loaded either', async () => {
+it('throws only the store’s error if the application also fails to load', async () => {
   const unhandled: unknown[] = [];
   const note = (error: unknown) => void unhandled.push(error);
   process.on('unhandledRejection', note);

@@ -26,7 +26,7 @@ it('stops responding when the state of the disk is unknown', async () => {
   await expect(fetch(`${url}/readyz`)).rejects.toThrow();
 });
 
-it('logs the cause even before it has begun to serve', async () => {
+it('logs the cause of a fatal error even before it has begun to serve', async () => {
   const lines: string[] = [];
   const fatal: Error[] = [];
   const failure = new Error('the disk did not sync');

@@ -15,7 +15,7 @@ it('creates an account in an empty database, and a link that signs in to it once
   const signIn = () =>
     fetch(`${url}/console/sign-in`, {
       method: 'POST',
-      // Through the web server of the console's host.
+      // This request comes through the web server of the console's host.
       headers: { ...fromConsole('', '1', consoleOrigin), 'Content-Type': 'application/json' },
       body: JSON.stringify({ code }),
     });
@@ -34,7 +34,7 @@ it('creates neither an account nor a link in a database with an account', async 
   expect((await serveHere(env, { firstLink: true })).consoleURL).toBeUndefined();
 });
 
-it('prints the link on a terminal only', async () => {
+it('prints the link only in a terminal', async () => {
   const piped = await startServer(temporaryDatabase().env);
   expect(piped.written()).not.toContain('#code=');
   const { env } = temporaryDatabase();

@@ -20,7 +20,7 @@ it('misses and repeats nothing in streamEvents when the server restarts', async 
       if (eventID === 4) return;
     }
   })();
-  // The stream begins with events that are logged after it has opened.
+  // The stream begins with events that are logged after it was opened.
   await expect.poll(() => log(1).then(() => received.length)).toBeGreaterThan(0);
 
   await first.close();
@@ -32,7 +32,7 @@ it('misses and repeats nothing in streamEvents when the server restarts', async 
   expect(received.filter((eventID) => eventID !== 1)).toEqual([2, 3, 4]);
 });
 
-it('reserves no stream for requests that waited on a connection whose client has left', async () => {
+it('reserves no stream for requests that wait on a connection that the client has closed', async () => {
   const { url } = await serveHere();
   const { serverTokenUUID } = await createAccount(url);
   const headers = { Authorization: `Bearer ${serverTokenUUID}` };
@@ -50,6 +50,6 @@ it('reserves no stream for requests that waited on a connection whose client has
     return response.status;
   };
   await expect.poll(follow).toBe(200);
-  // Each of these needs another free stream.
+  // Each of these streams needs another free slot.
   for (let nth = 0; nth < 10; nth += 1) expect(await follow()).toBe(200);
 });

@@ -11,7 +11,7 @@ import { type RegisterCleanup, temporaryDatabase } from '../fixtures/command.ts'
 import { createAccount, serveHere, userUUID } from '../fixtures/serving.ts';
 import { createSite } from '../fixtures/site.ts';
 
-/** A server that most tests share, each with its own account: starting the report process takes time. */
+/** A server that most tests share, each with its own account, because starting the report process takes time. */
 const cleanups: (() => Promise<unknown>)[] = [];
 const atEnd: RegisterCleanup = (cleanup) => cleanups.unshift(async () => cleanup());
 let url: string;
@@ -38,7 +38,7 @@ type Filter = NonNullable<Parameters<Client['reportTotals']>[0]['filter']>;
 const people = async (client: Client) => (await client.reportTotals({ from: '2020-01-01' })).total.people;
 const temporaryFolders = () => readdirSync(tmpdir()).filter((name) => name.startsWith('firsthand-reports-'));
 
-it('counts each event and person stored before the report, and no erased person', async () => {
+it('counts each event and person stored before the report, but no erased person', async () => {
   const { client } = await newAccount();
   expect(await people(client)).toBe(0);
   for (const nth of [1, 2, 3]) await client.logEvent({ userUUID: `${userUUID}-${nth}`, eventID: 1 });
@@ -151,7 +151,7 @@ it('filters by what people did with any of their browsers', async () => {
   expect(await countMatches({ did: { event: 1, withinDays: 5 } })).toEqual([3, 2]);
   expect(await countMatches({ not: { did: { to: at(10) } } })).toEqual([3, 2]);
   expect(await countMatches({ did: { atLeast: 2, filter: { not: { event: 9 } } } })).toEqual([3, 2]);
-  // One person with two browsers did what either of them did.
+  // One person has two browsers; an action with either counts.
   const contact = { contactProfileID: 'customer', contactEmailaddress: 'ann@shop.example' };
   const { contactUUID } = await client.createContact({ ...contact, userUUID: `${userUUID}-1` });
   await client.linkUser({ contactUUID, userUUID: `${userUUID}-2` });
@@ -163,7 +163,7 @@ it('filters by what people did with any of their browsers', async () => {
   expect(await countMatches({ did: {} })).toEqual([2, 1]);
 });
 
-it('filters by a segment as its filter is at the time of the report', async () => {
+it('filters by a segment, with its filter at the time of the report', async () => {
   const { client } = await newAccount();
   for (const [nth, eventID] of [
     [1, 1],
@@ -189,7 +189,7 @@ it('filters by a segment as its filter is at the time of the report', async () =
   await expect(reportBy(segment)).rejects.toMatchObject({ code: 'unknown_segment', field: 'filter.segment' });
 });
 
-it('stores the files of reports in REPORTS_DIR', async () => {
+it('stores report files in REPORTS_DIR', async () => {
   const { env } = temporaryDatabase();
   const REPORTS_DIR = join(dirname(env.DATABASE_URL.replace(/^sqlite:/, '')), 'elsewhere');
   const { client } = await startWith({ ...env, REPORTS_DIR, REPORTS_MEMORY: '128', REPORTS_THREADS: '1' });
@@ -220,9 +220,9 @@ it('rejects a report that takes longer than REPORTS_SECONDS', async () => {
   await store.close();
 });
 
-it('leaves no files of an in-memory database, and removes those of a killed server', async () => {
+it('leaves no files of an in-memory database, and removes files of a killed server', async () => {
   const folderOf = (pid: number) => `firsthand-reports-${pid}-${'x'.repeat(21)}-${'y'.repeat(21)}`;
-  // The second had the same process ID, as in a restarted container.
+  // The second server had the same process ID, as in a restarted container.
   const ofKilled = [4_194_999, process.pid].map(folderOf);
   const ofOther = folderOf(process.ppid);
   for (const name of [...ofKilled, ofOther]) mkdirSync(join(tmpdir(), name), { recursive: true });

@@ -7,7 +7,7 @@ import { newEvent } from '../fixtures/store.ts';
 
 const dayMs = 86_400_000;
 
-it('deletes events older than RETENTION_DAYS, and nothing without it', async () => {
+it('deletes events older than RETENTION_DAYS, and deletes nothing without it', async () => {
   const { env } = temporaryDatabase();
   const first = await serveHere(env);
   const { accountUUID, serverTokenUUID } = await createAccount(first.url);

@@ -14,7 +14,7 @@ describe('a port that another program uses', () => {
     return (other.address() as { port: number }).port;
   };
 
-  it.each(['PORT', 'METRICS_PORT'])('is named, with %s, before a database is created', async (setting) => {
+  it.each(['PORT', 'METRICS_PORT'])('is reported, with %s, before a database is created', async (setting) => {
     const port = await takePort();
     const { path, env } = temporaryDatabase();
     const serving = serveHere({ ...env, [setting]: String(port) });
@@ -25,7 +25,7 @@ describe('a port that another program uses', () => {
   });
 });
 
-it('lets OPERATOR_TOKEN create accounts, also after a restart', async () => {
+it('lets OPERATOR_TOKEN create accounts, even after a restart', async () => {
   const { env } = temporaryDatabase();
   const first = await serveHere(env);
   await createAccount(first.url);
@@ -34,7 +34,7 @@ it('lets OPERATOR_TOKEN create accounts, also after a restart', async () => {
   expect((await createAccount(second.url)).status).toBe('200');
 });
 
-it('prints no token and has no demo page with serve', async () => {
+it('prints no token and serves no demo page when started with `firsthand serve`', async () => {
   const { env } = temporaryDatabase();
   const { serverTokenUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   const server = await startServer({ ...env, OPERATOR_TOKEN: operatorToken, LOG_LEVEL: 'trace' });

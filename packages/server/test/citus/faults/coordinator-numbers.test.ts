@@ -1,5 +1,5 @@
-// The coordinator draws numbers that only workers commit. After a crash it may have lost its last draws, and a number
-// drawn again would put a new event before the position of streams and pages.
+// The coordinator draws numbers that only workers commit. After a crash, it may have lost its last draws. If it drew a
+// number again, a new event would precede the position of streams and pages.
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { nanoid } from 'nanoid';
@@ -26,7 +26,7 @@ const userUUID = 'of_a_lost_coordinator';
 // Makes a crash lose everything that it can lose.
 const cluster = useOwnCluster({ coordinator: 'wal_writer_delay = 10s\nautovacuum = off\n' });
 
-/** Ways to end all processes of PostgreSQL simultaneously. */
+/** Ways to end all of PostgreSQL's processes at the same time. */
 const waysToCrash = {
   async all() {
     await cluster.stop('coordinator');
@@ -43,7 +43,7 @@ const waysToCrash = {
 };
 const ways = Object.entries(waysToCrash);
 
-/** Draws numbers without a commit, as a transaction interrupted by the crash. The next draws then need no sync. */
+/** Draws numbers without a commit, like a transaction that the crash interrupts. The next draws then need no sync. */
 const drawUnsynced = async (databaseURL: string): Promise<void> => {
   await querySQL(databaseURL, 'CHECKPOINT');
   await querySQL(databaseURL, "BEGIN; SELECT nextval('event_order'), nextval('owner_change_number'); ROLLBACK");
@@ -84,13 +84,13 @@ const startLogging = async (databaseURL: string, { token }: Account, main?: stri
       return eventUUID;
     },
     read,
-    /** The newest event. */
+    /** Returns the newest event. */
     newest: async () => (await read('order=desc&limit=1')).event?.[0]?.eventUUID,
   };
 };
 type Logging = Awaited<ReturnType<typeof startLogging>>;
 
-/** Follows an account from its first event on. */
+/** Follows an account from its first event. */
 const followFrom = async ({ url, read }: Logging, { token }: Account) => {
   const { nextCursor } = await read('order=asc&limit=1');
   const follower = follow(url, token, nextCursor);
@@ -98,7 +98,7 @@ const followFrom = async ({ url, read }: Logging, { token }: Account) => {
   return (eventUUID: string) => follower.received.has(`${userUUID} ${eventUUID}`);
 };
 
-/** Waits a few seconds until a stream has sent all of these events; returns the number of missing ones. */
+/** Waits a few seconds until a stream has sent all of these events, and returns the number of missing events. */
 const countMissing = async (
   eventUUIDs: readonly string[],
   isReceived: (eventUUID: string) => boolean,
@@ -109,8 +109,8 @@ const countMissing = async (
 };
 
 /**
- * Repeats the work if a day has started meanwhile, because pages order by day first: an event of the new day is the
- * newest.
+ * Repeats the work if a new day started in the meantime. Pages order by day first, so an event on the new day would be
+ * the newest.
  */
 const onOneDay = async <Value>(work: () => Promise<Value>): Promise<Value> => {
   const today = () => new Date().toISOString().slice(0, 10);
@@ -131,7 +131,7 @@ const crashRepeatedly = async (count: number, main?: string) => {
   for (let crash = 0; crash < count; crash += 1) {
     await drawUnsynced(databaseURL);
     const earlier = await server.log();
-    // The stream has passed it.
+    // Wait until the stream has passed this event.
     await expect.poll(() => isReceived(earlier), { timeout: patienceMilliseconds }).toBe(true);
     const [name, way] = ways[crash % ways.length] as (typeof ways)[number];
     await way(databaseURL);
@@ -144,7 +144,7 @@ const crashRepeatedly = async (count: number, main?: string) => {
   return { outOfOrder, missing };
 };
 
-test(`draws no number again after ${crashes} crashes of the coordinator`, async (context) => {
+test(`never draws a number again after ${crashes} crashes of the coordinator`, async (context) => {
   expect(await crashRepeatedly(crashes)).toEqual({ outOfOrder: [], missing: 0 });
   const main = changeServer(cluster.folder(), 'drawing_again', reusingLostNumbers);
   const { outOfOrder, missing } = await onOneDay(() => crashRepeatedly(weakenedCrashes, main));
@@ -157,7 +157,7 @@ test(`draws no number again after ${crashes} crashes of the coordinator`, async 
   });
 });
 
-test('creates a usable copy in a file after a crash of the coordinator', async () => {
+test('allows a usable copy into a file after a crash of the coordinator', async () => {
   const { databaseURL, accounts } = await cluster.newDatabase();
   const [account] = accounts as [Account];
   const server = await startLogging(databaseURL, account);
@@ -193,7 +193,7 @@ test('serves reads after a crash even if the coordinator’s synchronous standby
   }
 });
 
-/** Promotes a lagging standby of the coordinator. */
+/** Promotes a standby of the coordinator that lags behind. */
 const failOver = async (main?: string) => {
   const { databaseURL, accounts } = await cluster.newDatabase();
   const [account] = accounts as [Account];
@@ -209,13 +209,13 @@ const failOver = async (main?: string) => {
   const standby = await startStandbyOfCoordinator(cluster.cluster());
   const endStandby = () => stopPostgres(standby, 'immediate', { bin: process.env.CITUS_BIN as string });
   onTestFinished(endStandby);
-  // The standby receives nothing more, so it also misses the skip after the crash.
+  // The standby receives nothing more, so it does not receive the skip after the crash either.
   const standbyURL = urlOf(standby, 'postgres');
   await querySQL(standbyURL, "ALTER SYSTEM SET primary_conninfo = 'host=/nowhere'");
   await querySQL(standbyURL, 'SELECT pg_reload_conf()');
   await expect.poll(() => querySQL(standbyURL, 'SELECT FROM pg_stat_wal_receiver')).toEqual([]);
   await waysToCrash.all();
-  // More numbers than the standby knows: the WAL record of a first draw covers 32 numbers.
+  // More numbers than the standby knows: the WAL record of the first draw covers 32 numbers.
   let earlier = '';
   for (let nth = 0; nth < 40; nth += 1) earlier = await before.log();
   await createContacts(before);
@@ -240,7 +240,7 @@ const failOver = async (main?: string) => {
   return { isInOrder, missing, statuses: [...after.statuses].sort() };
 };
 
-test('draws no number again on a lagging standby that replaces the coordinator', async (context) => {
+test('never draws a number again on a lagging standby that replaces the coordinator', async (context) => {
   expect(await failOver()).toEqual({ isInOrder: true, missing: 0, statuses: [200] });
   const main = changeServer(cluster.folder(), 'drawing_again_on_standby', reusingLostNumbers);
   const weakened = await onOneDay(() => failOver(main));

@@ -1,5 +1,5 @@
-// Servers that concurrently change the same few users and contacts must never deadlock: statements lock rows, and
-// transactions kinds of rows, in one order.
+// Servers that concurrently change the same few users and contacts must never deadlock: statements lock rows in one
+// order, and transactions lock kinds of rows in one order.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -23,7 +23,7 @@ const minuteMs = 60_000;
 const lastsMs = times({ quick: 0.5, full: 60 }) * minuteMs;
 const weakenedLastsMs = 0.5 * minuteMs;
 const servers = 4;
-/** For each account, on each server. */
+/** The number of clients for each account on each server. */
 const clients = 2;
 const restMs = 50;
 
@@ -31,7 +31,7 @@ const cluster = useOwnCluster();
 
 type Client = ReturnType<typeof createClient>;
 
-/** The data that an account's clients share: few of each kind, so that the clients conflict. */
+/** The data that an account's clients share. There are few objects of each kind, so that the clients conflict. */
 interface Shared {
   readonly users: readonly string[];
   readonly contacts: Map<string, string>;
@@ -44,7 +44,7 @@ const fewContacts = 8;
 const choose = <Entry>(entries: readonly Entry[], random: () => number): Entry =>
   entries[Math.floor(random() * entries.length)] as Entry;
 
-/** Runs a random operation on an account; returns its name. */
+/** Runs a random operation on an account, and returns its name. */
 const changeSomething = async (
   api: Client,
   { users, contacts, links }: Shared,
@@ -104,7 +104,7 @@ interface Outcome {
   readonly counts: Readonly<Record<string, number>>;
   /** The responses with a status of 500 or higher, and their times. */
   readonly failures: readonly string[];
-  /** Lines of the nodes' logs. */
+  /** The lines about deadlocks in the nodes' logs. */
   readonly deadlocks: readonly string[];
 }
 
@@ -115,7 +115,7 @@ const deadlocksIn = (clusterFolder: string): string[] =>
       .filter((line) => /(ERROR|FATAL).*deadlock/.test(line)),
   );
 
-/** Changes the accounts through all servers until the time is over. */
+/** Changes the accounts through all servers until the time is up. */
 const load = async (accounts: readonly Account[], urls: readonly string[], untilMs: number) => {
   const counts: Record<string, number> = {};
   const failures: string[] = [];
@@ -135,7 +135,7 @@ const load = async (accounts: readonly Account[], urls: readonly string[], until
             counts[operation] = (counts[operation] ?? 0) + 1;
           } catch (error) {
             if (!(error instanceof FirsthandError)) throw error;
-            // Other refusals are due to another client's changes.
+            // Other refusals are caused by another client's changes.
             if (error.status >= 500 || error.status === 0)
               failures.push(`${new Date().toISOString()}: ${error.status} ${error.code}: ${error.message}`);
           }
@@ -154,7 +154,7 @@ const changeTogether = async (milliseconds: number, main?: string): Promise<Outc
   const env = { DATABASE_URL: databaseURL, LOG_LEVEL: 'silent', RATE_LIMIT: withoutLimits() };
   const served: ServerProcess[] = [];
   for (let nth = 0; nth < servers; nth += 1) served.push(await startServerProcess('', await freePort(), { main, env }));
-  // The first event creates the day's tables, for which all other writes wait.
+  // The first event creates the day's tables, and all other writes wait for them.
   for (const { token } of accounts)
     await createClient({ url: (served[0] as ServerProcess).url, token }).logEvent({
       userUUID: 'the-first-browser',

@@ -1,4 +1,4 @@
-// Workers whose settings would let a crash undo acknowledged commits.
+// Workers with settings that would let a crash undo acknowledged commits.
 import { createClient, type FirsthandError } from '@firsthand/client';
 import { expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../../src/store/open.ts';
@@ -13,7 +13,7 @@ import { type Account, useOwnCluster } from '../tools/own-cluster.ts';
 
 const cluster = useOwnCluster();
 
-/** Turns a setting of a worker off until the returned function is called or the test ends. */
+/** Turns off a setting of a worker until the returned function is called or the test ends. */
 const turnOff = async (node: Node, setting: 'fsync' | 'synchronous_commit'): Promise<() => Promise<void>> => {
   const url = urlOfNode(cluster.cluster(), node, 'postgres');
   const alter = async (change: string) => {
@@ -32,7 +32,7 @@ const examineDurability = async (databaseURL: string) => {
   return finding.find(({ name }) => name === 'durability');
 };
 
-test('refuses writes on a worker with fsync off, and accepts them on the other', async () => {
+test('refuses writes on a worker with fsync off, and accepts writes on the other worker', async () => {
   const { databaseURL, accounts } = await cluster.newDatabase();
   const [unsafe, safe] = accounts as [Account, Account];
   const server = await startServerProcess('', await freePort(), { env: { DATABASE_URL: databaseURL } });
@@ -77,7 +77,7 @@ test('commits synchronously even if a worker has synchronous_commit off, and end
   const settings = new Set<string>();
   await runOnConnection(databaseURL, async (db) => {
     for (const { account } of numbers) {
-      // Citus runs this on the account's worker.
+      // Citus runs this statement on the account's worker.
       const sql = `SELECT current_setting('synchronous_commit') || ' ' || current_setting('idle_in_transaction_session_timeout') AS value FROM account_position WHERE account = ${account}`;
       const before = await db.one<{ value: string }>(sql);
       await db.script('BEGIN');

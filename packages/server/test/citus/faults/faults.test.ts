@@ -1,5 +1,5 @@
 // Faults that servers on a cluster must survive without manual restarts: the loss of a server, a worker, the
-// coordinator or the response to COMMIT, and moves of shards.
+// coordinator or the response to COMMIT, and moved shards.
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -25,7 +25,7 @@ const stops = times({ quick: 3, full: 60 });
 const cuts = times({ quick: 20, full: 300 });
 const moves = times({ quick: 2, full: 30 });
 
-/** The maximum duration of creating a day's partitions. */
+/** The maximum time that creating a day's partitions takes. */
 const maxLockedMilliseconds = 60_000;
 
 const cluster = useOwnCluster();
@@ -52,7 +52,7 @@ const killRepeatedly = async (count: number, main?: string) => {
   return trial.finish();
 };
 
-test(`neither loses nor duplicates events when servers are killed ${kills} times`, async (context) => {
+test(`loses and duplicates no event when servers are killed ${kills} times`, async (context) => {
   const findings = await killRepeatedly(kills);
   expect(findings).toMatchObject(noFaults);
   const weakened = await killRepeatedly(3, early());
@@ -65,7 +65,7 @@ test(`neither loses nor duplicates events when servers are killed ${kills} times
   });
 });
 
-/** Responses to the accounts of a stopped node and to others, and how long recovery took. */
+/** The responses for the accounts of a stopped node and for others, and how long recovery took. */
 interface Outage {
   readonly lost: Map<string, number>;
   readonly others: Map<string, number>;
@@ -85,7 +85,7 @@ const probeWhileStopped = async ({ urls, accounts }: Trial, node: Node, { lost, 
   }
 };
 
-/** Stops each node in turn under load, as a power failure would, and restarts it. */
+/** Stops the nodes in turn under load, as a power failure would, and restarts each. */
 const stopRepeatedly = async (total: number, main?: string) => {
   const trial = await openTrial({ ...(await cluster.newDatabase()), main });
   const outage: Outage = { lost: new Map(), others: new Map(), recoveries: [] };
@@ -102,7 +102,7 @@ const stopRepeatedly = async (total: number, main?: string) => {
   return { ...(await trial.finish()), outage };
 };
 
-test(`neither loses nor duplicates events when nodes stop ${stops} times, and returns 503 only for their accounts`, async (context) => {
+test(`loses and duplicates no event when nodes stop ${stops} times, and returns 503 only for the nodes’ accounts`, async (context) => {
   const findings = await stopRepeatedly(stops);
   expectNoFaults(findings);
   expect([...findings.outage.lost.keys()].sort()).toEqual(['read 503', 'write 503']);
@@ -119,7 +119,7 @@ test(`neither loses nor duplicates events when nodes stop ${stops} times, and re
   });
 });
 
-/** Cuts connections at COMMIT, between servers and coordinator, and between coordinator and workers. */
+/** Cuts connections at COMMIT: between servers and the coordinator, and between the coordinator and workers. */
 const cutRepeatedly = async (total: number, main?: string) => {
   const { databaseURL, accounts } = await cluster.newDatabase();
   const proxyFolder = join(cluster.cluster(), `doors-${new URL(databaseURL).pathname.slice(1)}`);
@@ -156,7 +156,7 @@ const cutRepeatedly = async (total: number, main?: string) => {
   return { ...findings, before: sumOf('before'), after: sumOf('after'), late: sumOf('late') };
 };
 
-test(`neither loses nor duplicates events when connections are cut at COMMIT ${cuts} times`, async (context) => {
+test(`loses and duplicates no event when connections are cut at COMMIT ${cuts} times`, async (context) => {
   const findings = await cutRepeatedly(cuts);
   expectNoFaults(findings);
   expect(Math.min(findings.before, findings.after, findings.late)).toBeGreaterThan(0);
@@ -179,7 +179,7 @@ interface Move {
 
 const isLocked = (error: unknown): boolean => /could not acquire the lock required to move/.test(String(error));
 
-/** Retries while Citus refuses to move shards for which a server is creating partitions. */
+/** Retries while Citus refuses to move shards because a server is creating their partitions. */
 const retryWhileLocked = async (work: () => Promise<unknown>): Promise<void> => {
   const began = performance.now();
   for (;;) {
@@ -193,7 +193,7 @@ const retryWhileLocked = async (work: () => Promise<unknown>): Promise<void> => 
   }
 };
 
-/** Moves an account's shards to the other worker, as an operator would; returns the duration in milliseconds. */
+/** Moves an account's shards to the other worker, as an operator would, and returns the duration in milliseconds. */
 const moveShard = async (databaseURL: string, nth: number, accountNumber: number): Promise<number> => {
   const [move] = await querySQL<Move>(
     databaseURL,
@@ -232,7 +232,7 @@ const moveRepeatedly = async (total: number, main?: string) => {
   return { ...(await trial.finish()), durations };
 };
 
-test(`neither loses nor duplicates events while shards move ${moves} times`, async (context) => {
+test(`loses and duplicates no event while shards are moved ${moves} times`, async (context) => {
   const findings = await moveRepeatedly(moves);
   expectNoFaults(findings);
   const weakened = await moveRepeatedly(2, early());

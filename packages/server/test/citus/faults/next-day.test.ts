@@ -1,5 +1,5 @@
-// While a worker is stopped or hangs, the other's accounts start a new day without it. Old events are deleted once it
-// is back.
+// While a worker is stopped or hangs, the accounts on the other worker start a new day without it. Old events are
+// deleted once the worker is back.
 import { expect, test } from 'vitest';
 import { Refusal } from '../../../src/shared/refusal.ts';
 import { openStore } from '../../../src/store/open.ts';
@@ -25,7 +25,7 @@ const logAt = (site: Site, at: number): Promise<string> =>
     },
   );
 
-/** Opens a store, and creates a site on each worker. */
+/** Opens a store, and creates one site on each worker. */
 const openSites = async () => {
   const { databaseURL } = await cluster.newDatabase();
   const store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
@@ -47,7 +47,7 @@ test.each([
   { prepared: true, outcomes: { other: 'stored', lost: 'unavailable' } },
   { prepared: false, outcomes: { other: 'unavailable', lost: 'unavailable' } },
 ])(
-  'starts a new day for one worker’s accounts while the other is down only if the day was prepared: $prepared',
+  'starts a new day for one worker’s accounts while the other worker is down only if the day was prepared: $prepared',
   async ({ prepared, outcomes }) => {
     const { store, other, lost, maintain } = await openSites();
     try {
@@ -69,7 +69,7 @@ test.each([
   },
 );
 
-test('deletes old events and refused requests once a worker is back; doctor lists missing partitions', async () => {
+test('deletes old events and refused requests once a worker is back, and doctor reports missing partitions', async () => {
   const { databaseURL, store, other, lost, maintain } = await openSites();
   const deleteOld = () => store.deleteEventsBefore({ time: time + 1, most: 3 });
   const nextDay = () => runOnConnection(databaseURL, (db) => nextDayFinding(db, time + day, 0));
@@ -101,7 +101,7 @@ test('deletes old events and refused requests once a worker is back; doctor list
   }
 });
 
-test('serves the other accounts past midnight while a worker hangs and a server maintains partitions', async () => {
+test('serves accounts on other workers past midnight while a worker hangs and a server maintains partitions', async () => {
   const { databaseURL, store, other, lost, maintain } = await openSites();
   const last = time + dedupDays * day;
   const countDays = async () => {
@@ -115,7 +115,7 @@ test('serves the other accounts past midnight while a worker hangs and a server 
     const thaw = freezeNode(cluster.cluster(), 'worker-2');
     try {
       expect(await logAt(other, last)).toBe('stored');
-      // There is a day to prepare, and one to drop.
+      // At this time, maintenance prepares one day and drops another.
       const maintaining = maintain(last).then(
         () => 'done',
         () => 'failed',

@@ -1,4 +1,4 @@
-// What operators do with a cluster in use: they add a worker, back up all nodes, and restore them.
+// What operators do with a cluster that is in use: add a worker, back up all nodes, and restore them.
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { backUpNode, folderOf, nodes, restoreNode, urlOfNode } from '../cluster.
 import { useOwnCluster } from '../tools/own-cluster.ts';
 import { openTrial } from '../tools/trial.ts';
 
-/** The archived log and the copies of each node. */
+/** The archived logs and copies of the nodes. */
 const archive = mkdtempSync(join(tmpdir(), 'firsthand-archive-'));
 afterAll(() => rmSync(archive, { recursive: true }));
 chmodSync(archive, 0o777);
@@ -26,7 +26,7 @@ const archiving = Object.fromEntries(
 );
 const cluster = useOwnCluster(archiving);
 
-test('stores and shows every event while a worker is added and accounts are moved to it', async () => {
+test('stores and returns every event while a worker is added and accounts are moved to it', async () => {
   const opened = await cluster.newDatabase('distribute');
   const { databaseURL } = opened;
   const database = new URL(databaseURL).pathname.slice(1);
@@ -61,7 +61,7 @@ test('stores and shows every event while a worker is added and accounts are move
   expect(endings.filter((ending) => !/^(?:read )?(?:200|503)$/.test(ending))).toEqual([]);
 });
 
-test('restores every event stored before a restore point, from copies of nodes that were in use', async () => {
+test('restores every event stored before a restore point from copies of nodes that were in use', async () => {
   const { databaseURL, accounts } = await cluster.newDatabase();
   const env = { DATABASE_URL: databaseURL, LOG_LEVEL: 'silent' };
   const server = await startServerProcess('', await freePort(), { env });

@@ -1,5 +1,6 @@
 // A proxy in front of a PostgreSQL socket that cuts connections at the COMMIT of a write: before PostgreSQL receives
-// it, after its execution, or half a second before it, as on a network with late delivery.
+// it, after PostgreSQL has executed it, or half a second before PostgreSQL receives it, as on a network that delivers
+// late.
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -14,14 +15,14 @@ const ways = ['before', 'after', 'late'] as const;
 type Way = (typeof ways)[number];
 
 export interface CuttingProxy {
-  /** The number of connections cut in each way. */
+  /** The number of cut connections for each way. */
   readonly cuts: Readonly<Record<Way, number>>;
   close(): Promise<void>;
 }
 
 /**
- * Listens in `folder` for the PostgreSQL whose socket is in `target`, and cuts a share of the commits while
- * `isCutting()`.
+ * Listens in `folder` on behalf of the PostgreSQL whose socket is in `target`, and cuts a share of the commits while
+ * `isCutting()` returns true.
  */
 export const openCuttingProxy = async (
   folder: string,
@@ -59,7 +60,7 @@ export const openCuttingProxy = async (
       postgres.write(bytes);
     });
     postgres.on('data', (bytes) => {
-      // The command tag of the response is also COMMIT.
+      // The command tag of the response is COMMIT too.
       if (way === 'after' && bytes.includes(commit)) {
         cuts.after += 1;
         end();

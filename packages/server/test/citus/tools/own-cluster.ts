@@ -11,11 +11,11 @@ import { createClusterDatabase, distributeDatabase } from '../databases.ts';
 export interface Account {
   /** The account's server token. */
   readonly token: string;
-  /** The account's worker, unless it is moved. */
+  /** The account's worker, unless the account has been moved. */
   readonly node: Node;
 }
 
-/** Returns the worker with an account's shards. `accountSQL` is SQL for its number. */
+/** Returns the worker with an account's shards. `accountSQL` is SQL for the account's number. */
 export const workerOf = async (databaseURL: string, accountSQL: string): Promise<Node> => {
   const [worker] = await querySQL<{ name: string }>(
     databaseURL,
@@ -42,7 +42,7 @@ const createAccountOnEach = async (databaseURL: string): Promise<Account[]> => {
   return [...accounts.values()];
 };
 
-/** Starts a cluster before the file's first test, and stops it and deletes its folders after the last. */
+/** Starts a cluster before the file's first test. After the last test, stops it and deletes its folders. */
 export const useOwnCluster = (settings: Partial<Record<Node, string>> = {}) => {
   let folder: string;
   let cluster: string;
@@ -64,8 +64,9 @@ export const useOwnCluster = (settings: Partial<Record<Node, string>> = {}) => {
     /** Stops a node as a power failure would. */
     stop: (node: Node) => stopNode(cluster, node, 'immediate'),
     /**
-     * Creates a database with an account on each worker. Citus lists the template of a copy in its metadata, and a new
-     * worker must have every database listed there, so `distribute` makes a database of its own.
+     * Creates a database with an account on each worker. Citus's metadata contains the template of each copy, and a new
+     * worker must have every database in the metadata. Therefore, `distribute` creates a separate database without a
+     * template.
      */
     async newDatabase(create: 'copy' | 'distribute' = 'copy'): Promise<{ databaseURL: string; accounts: Account[] }> {
       const url = urlOfNode(cluster, 'coordinator', 'postgres');

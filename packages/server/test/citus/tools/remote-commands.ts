@@ -1,19 +1,22 @@
-// Commands that the coordinator sends to other nodes, as logged by Citus, including those of functions and commits.
+// The commands that the coordinator sends to other nodes, as Citus logs them, including those of functions and commits.
 import pg from 'pg';
 import { vi } from 'vitest';
 import { querySQL } from '../../fixtures/postgres/sql.ts';
 
 export interface RemoteCommand {
   readonly text: string;
-  /** The node that executes it. */
+  /** The node that executes the command. */
   readonly node: string;
-  /** A number for the coordinator's session that sent it. */
+  /** The number of the coordinator's session that sent the command. */
   readonly session: number;
-  /** Citus' number of that session's connection; '' if the session executes it itself. */
+  /** Citus's number of that session's connection; '' if the session executes the command itself. */
   readonly connection: string;
 }
 
-/** Makes all later sessions of a database log the commands that they send, and those on shards of the coordinator. */
+/**
+ * Makes all later sessions in a database log the commands that they send, including those for shards on the
+ * coordinator.
+ */
 export const logRemoteCommands = async (databaseURL: string): Promise<void> => {
   const [{ name } = { name: '' }] = await querySQL<{ name: string }>(databaseURL, 'SELECT current_database() AS name');
   await querySQL(
@@ -27,7 +30,7 @@ interface Notice {
   readonly detail?: string;
 }
 
-/** The command of a notice such as `issuing COMMIT`, `on server postgres@host:5432 connectionId: 3`. */
+/** Parses the command in a notice such as `issuing COMMIT`, `on server postgres@host:5432 connectionId: 3`. */
 const toCommand = (session: number, { message, detail = '' }: Notice): RemoteCommand[] => {
   const [, text] = /^(?:issuing|executing the command locally:) ([\s\S]*)$/.exec(message) ?? [];
   if (text === undefined) return [];
@@ -35,17 +38,17 @@ const toCommand = (session: number, { message, detail = '' }: Notice): RemoteCom
   return [{ text, node, session, connection }];
 };
 
-/** Whether this is a server's session that watches for changes of other servers. */
+/** Whether this client is the session of a server that watches for other servers' changes. */
 const isListening = (client: pg.Client) => client.listenerCount('notification') > 0;
 
 interface SentCommands {
-  /** By the work. */
+  /** Commands that the work sent. */
   readonly sent: RemoteCommand[];
-  /** By sessions that watch for changes. */
+  /** Commands that sessions sent that watch for changes. */
   readonly background: RemoteCommand[];
 }
 
-/** Returns the commands that all sessions of this process send during the work. */
+/** Returns the commands that all sessions of this process send while the work runs. */
 export const recordCommands = async (work: () => Promise<unknown>): Promise<SentCommands> => {
   const sent: RemoteCommand[] = [];
   const background: RemoteCommand[] = [];
@@ -75,7 +78,7 @@ export const readShardParts = async (databaseURL: string): Promise<ReadonlyMap<s
   return new Map(rows.map(({ shard, part }) => [shard, part]));
 };
 
-/** Returns the parts whose shards the commands name. */
+/** Returns the parts with the shards that the commands mention. */
 export const partsIn = (commands: readonly RemoteCommand[], parts: ReadonlyMap<string, string>): string[] => [
   ...new Set(
     commands.flatMap(({ text }) =>
@@ -84,22 +87,23 @@ export const partsIn = (commands: readonly RemoteCommand[], parts: ReadonlyMap<s
   ),
 ];
 
-/** Whether a command is part of a two-phase commit, whose state the coordinator must persist. */
+/** Whether a command is part of a two-phase commit, which requires the coordinator to persist its state. */
 export const isTwoPhase = ({ text }: RemoteCommand): boolean => /^(PREPARE TRANSACTION|COMMIT PREPARED)/.test(text);
 
-/** Whether a command is for several accounts: those with pending work, their days, and partitions. */
+/** Whether a command covers several accounts: those with pending work, their days, and partitions. */
 const isForSeveralAccounts = ({ text }: RemoteCommand): boolean =>
   /^SELECT DISTINCT (account|day) FROM |^SELECT worker_|\b(CREATE|ALTER|DROP) |^DELETE FROM public\.request_repeat_\d+ .*\bday\b/.test(
     text,
   );
 
 const withoutShards = (text: string): string => text.replaceAll(/_\d{6,}\b/g, '_#');
-/** The common prefix of a statement's commands, each of which has `SELECT NULL…` instead of tables on other nodes. */
+/**
+ * The common prefix of a statement's commands. Each command has `SELECT NULL…` instead of the tables on other nodes.
+ */
 const prefixOf = ({ text }: RemoteCommand): string => withoutShards(text).slice(0, 60);
 
 /**
- * Returns an account's statements that a session sent to several parts, and its statements that were committed in two
- * phases.
+ * Returns an account's statements that a session sent to several parts, and those that were committed in two phases.
  */
 export const listMultiShardStatements = (
   commands: readonly RemoteCommand[],

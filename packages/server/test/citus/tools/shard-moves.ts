@@ -6,7 +6,7 @@ interface Worker {
   readonly port: number;
 }
 
-/** Returns the workers, the account's own first. */
+/** Returns the workers. The account's own worker is first. */
 export const listWorkers = (databaseURL: string, account: number) =>
   querySQL<Worker>(
     databaseURL,

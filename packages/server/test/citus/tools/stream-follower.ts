@@ -1,7 +1,7 @@
-/** Follows an account through streamEvents, as a client that resumes whenever its stream ends. */
+/** Follows an account through streamEvents, as a client does that resumes whenever its stream ends. */
 
 export interface Follower {
-  /** How often each event was received, keyed by `userUUID eventUUID`. */
+  /** The number of times each event was received, by `userUUID eventUUID`. */
   readonly received: ReadonlyMap<string, number>;
   stop(): Promise<void>;
 }

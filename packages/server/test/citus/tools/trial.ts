@@ -1,6 +1,4 @@
-/**
- * A trial: two servers on a cluster under load, whose events for an account on each worker are followed and read back.
- */
+/** A trial: two servers on a cluster under load. The events of one account per worker are followed and read back. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { createLedger, judge, readEverything } from '../../faults/tools/ledger.ts';
@@ -18,7 +16,7 @@ type Ledger = ReturnType<typeof createLedger>;
 
 export interface TrialAccount extends Account {
   readonly ledger: Ledger;
-  /** One on each server. */
+  /** One stream from each server. */
   readonly streams: readonly Follower[];
 }
 
@@ -27,9 +25,9 @@ export interface Trial {
   readonly accounts: readonly TrialAccount[];
   /** Sends events for every account to every server, until the returned function is called. */
   load(): () => Promise<void>;
-  /** Sends events until every server stores one for every account; returns the duration in milliseconds. */
+  /** Sends events until every server has stored one for every account, and returns the duration in milliseconds. */
   untilServed(): Promise<number>;
-  /** Kills a server, and starts another in its place. */
+  /** Kills a server, and starts another one in its place. */
   kill(nth: number): Promise<void>;
   /** Checks all acknowledged events, and stops the servers. */
   finish(): Promise<Findings>;
@@ -84,7 +82,7 @@ export const openTrial = async ({ databaseURL, accounts, main }: TrialOptions): 
 
   const trialAccounts: TrialAccount[] = [];
   for (const account of accounts) {
-    // A node is down for several seconds. The pause bounds the number of failed requests, which are all sent again at
+    // A node is down for several seconds. The pause limits the number of failed requests, which are all sent again at
     // the end.
     const ledger = createLedger(clients, { readBack: urls, pauseMilliseconds: 200 });
     const { token } = account;
@@ -130,10 +128,10 @@ export const openTrial = async ({ databaseURL, accounts, main }: TrialOptions): 
       for (const account of trialAccounts) {
         const { ledger, token } = account;
         lost += judge(ledger, await readEverything(urls[0], token)).lost;
-        // A client without a response sends again; the event must still be stored once.
+        // A client that got no response retries; the event must still be stored only once.
         await ledger.settle(urls[0], token);
         twice += judge(ledger, await readEverything(urls[1], token)).twice;
-        // Lost events cannot arrive, so there is no point in waiting long.
+        // Lost events can't arrive anymore, so there is no point in waiting long.
         missing += await countMissing(account, lost > 0 ? 1_000 : patienceMilliseconds);
       }
       for (const server of servers) expect(await stopServerProcess(server)).toBe(0);
@@ -158,7 +156,7 @@ export const openTrial = async ({ databaseURL, accounts, main }: TrialOptions): 
   };
 };
 
-/** Logs an event and reads a page of an account; returns both results. */
+/** Logs an event for an account and reads a page of its events. Returns both results. */
 export const probe = async (url: string, { token }: Account): Promise<string[]> => {
   const headers = { Authorization: `Bearer ${token}` };
   const statusOf = async (path: string, init?: RequestInit) => {
@@ -173,6 +171,6 @@ export const probe = async (url: string, { token }: Account): Promise<string[]> 
   ];
 };
 
-/** Returns the accounts that are unavailable while a node is down: all of them if it is the coordinator. */
+/** Returns the accounts that are unavailable while a node is down. If it is the coordinator, these are all accounts. */
 export const listUnavailableAccounts = (node: Node, accounts: readonly TrialAccount[]): readonly TrialAccount[] =>
   node === 'coordinator' ? accounts : accounts.filter((account) => account.node === node);
