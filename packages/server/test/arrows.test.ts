@@ -1,4 +1,4 @@
-/** Each import that `packages/README.md` forbids has a lint rule whose message names the alternative. */
+/** Each import that `packages/README.md` forbids has a lint rule with a message that names the alternative. */
 import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -272,7 +272,7 @@ const forbidden: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   },
 };
 
-/** Files that import types of each other. */
+/** Files that import each other's types. */
 const cycle = ['server/src/identity/one.ts', 'server/src/identity/other.ts'] as const;
 
 interface Diagnostic {
@@ -307,7 +307,7 @@ beforeAll(async () => {
     '--reporter=json',
     '--max-diagnostics=none',
   ];
-  // biome exits with 1, because it reports problems.
+  // biome exits with 1, because it finds problems.
   const output = await new Promise<string>((resolve) =>
     execFile(join(root, 'node_modules/.bin/biome'), ['lint', ...flags, '.'], { cwd: folder }, (_, stdout) =>
       resolve(stdout),
@@ -330,7 +330,7 @@ test.each(rows)('forbids %s to import %s', (file, _, why, line) => {
   expect(messages.get(`packages/${file}:${line}`)).toMatch(why);
 });
 
-test.each(cycle)('forbids %s to be part of an import cycle, even a cycle of types', (file) => {
+test.each(cycle)('forbids %s to be part of an import cycle, even if the cycle has only types', (file) => {
   expect(messages.get(`packages/${file}:1`)).toMatch(/cycle/);
 });
 

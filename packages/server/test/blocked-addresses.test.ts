@@ -1,4 +1,4 @@
-/** Ad blockers' general rules must match no address that browsers use by default or from our examples. */
+/** The general rules of ad blockers must not match any address that browsers use by default or in our examples. */
 import { readFileSync } from 'node:fs';
 import { pageNames } from '@firsthand/contract/identifiers';
 import { describe, expect, it } from 'vitest';
@@ -17,15 +17,15 @@ const config = readConfig({});
 
 const read = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8');
 
-/** The addresses in the tags and scripts of a page. */
+/** The addresses in a page's tags and scripts. */
 const addressesIn = (text: string): string[] =>
   [...text.matchAll(/(?:src=|href=|url: )["']([^"']+)["']/g)].map(([, address]) => new URL(address ?? '', site).href);
 
-/** The HTML and JavaScript blocks of a document. */
+/** The HTML and JavaScript code blocks of a document. */
 const codeOf = (markdown: string): string =>
   [...markdown.matchAll(/```(?:html|php|js|ts|tsx|jsx|vue)\n([\s\S]*?)```/g)].map(([, code]) => code).join('\n');
 
-/** The addresses in a document's commands that send a browser token, as browsers do. */
+/** The addresses in a document's commands that, like browsers, send a browser token. */
 const browserCommandsOf = (markdown: string): string[] =>
   [...markdown.matchAll(/^curl -s "?\$URL(\/[^"\s]*)[\s\S]*?(?=\n\n|\n#|\ncurl|\n```)/gm)]
     .filter(([command]) => command.includes('$BROWSER_TOKEN'))
@@ -45,7 +45,7 @@ describe('the general rules of ad blockers', () => {
     'https://shop.example/s/logEvent?tokenUUID=browser_0&eventID=5',
     'https://events.shop.example/event/logEvents',
     'https://shop.example/s/pixel.gif?tokenUUID=browser_0',
-  ])('match %s, an address in the old style', (address) => {
+  ])('match %s, an address in a style that is not used anymore', (address) => {
     expect(listBlockedUses(address)).not.toEqual([]);
   });
 
@@ -79,7 +79,7 @@ describe('the general rules of ad blockers', () => {
     expect(addresses.filter((address) => listBlockedUses(address).length > 0)).toEqual([]);
   });
 
-  it('match no script tag that npm start and account create print', async () => {
+  it('match none of the script tags that npm start and account create print', async () => {
     const demo = {
       browserToken: 'browser_of-the-demo',
       serverToken: 'server_of-the-demo',
@@ -101,7 +101,7 @@ describe('the general rules of ad blockers', () => {
     expect(addresses.filter((address) => listBlockedUses(address).length > 0)).toEqual([]);
   });
 
-  it('match no request of the demo page, which uses the configured paths', async () => {
+  it('match none of the demo page’s requests, which use the configured paths', async () => {
     const set = { BASE_PATH: '/tea', TRACKER_PATH: '/assets/shop.js', API_PREFIX: '/leaves' };
     const { url } = await serveHere(set, { demo: true });
     const html = await (await fetch(`${url}/demo/`)).text();
@@ -114,7 +114,7 @@ describe('the general rules of ad blockers', () => {
     expect([script.href, update.href].flatMap(listBlockedUses)).toEqual([]);
   });
 
-  it('match no default path of the scripts or of their requests', () => {
+  it('match none of the default paths of the scripts and their requests', () => {
     const { trackerPath } = config;
     const scripts = trackerRoutes(trackerFolder, trackerPath).filter(({ path }) => !path.startsWith('/tracker'));
     const endpoints = Object.values(pageNames).map((name) => folderOf(trackerPath) + name);

@@ -8,11 +8,14 @@ import { start, startServer, temporaryDatabase, temporaryFolder } from './fixtur
 const packages = fileURLToPath(new URL('../../', import.meta.url));
 
 beforeAll(() => {
-  // Does nothing if the build is newer than its sources.
+  // Has no effect if the build is newer than its sources.
   execFileSync(process.execPath, ['--import', 'tsx', join(packages, 'server/build/build.ts')]);
 });
 
-/** A copy of the built server next to links to its sources. Its `build` folder is a copy, so a test may change it. */
+/**
+ * Creates a copy of the built server next to links to its sources. A test can change the `build` folder, because it is
+ * a copy.
+ */
 const copyOfBuilt = () => {
   const root = temporaryFolder();
   const server = join(root, 'packages/server');
@@ -39,7 +42,7 @@ it('runs the built command', async () => {
   expect(await readStderr(copyOfBuilt())).toBe('as it was built');
 });
 
-it('runs the sources if one of them is newer or missing, or the build is incomplete', async () => {
+it('runs the sources if one of them is newer than the build or missing, or the build is incomplete', async () => {
   const newer = copyOfBuilt();
   utimesSync(join(newer, 'build/build.ts'), new Date(), new Date());
   expect(await readStderr(newer)).toBe('');

@@ -21,7 +21,10 @@ const headers = {
   'CF-IPCountry': 'NZ',
 };
 
-/** The attributes of an event that a visitor at 8.8.4.4 sends through a trusted proxy to a server with `env`. */
+/**
+ * The attributes of an event that a visitor at 8.8.4.4 sends through a trusted proxy to a server with the variables in
+ * `env`.
+ */
 const attributesWith = async (env: Readonly<Record<string, string>>) => {
   const { url } = await serveHere({ TRUST_PROXY: '127.0.0.1', ...env });
   const { browserTokenUUID: tokenUUID, serverTokenUUID } = await createAccount(url);
@@ -33,7 +36,7 @@ const attributesWith = async (env: Readonly<Record<string, string>>) => {
 
 const withoutCountry = ['$browser=Firefox', '$os=Chrome OS', '$device=desktop'];
 
-it('labels events with the country from GEO_FILE with GEO=country', async () => {
+it('labels events with the country from GEO_FILE if GEO=country', async () => {
   expect(await attributesWith({ GEO: 'country', GEO_FILE: countries() })).toEqual([...withoutCountry, '$country=US']);
 });
 
@@ -44,7 +47,7 @@ it('labels events with the country that a CDN sends in GEO_HEADER', async () => 
   ]);
 });
 
-it('labels no event with a country with GEO=off, regardless of the other settings', async () => {
+it('labels no event with a country if GEO=off, regardless of other settings', async () => {
   const env = { GEO: 'off', GEO_FILE: '/nowhere.mmdb', GEO_HEADER: 'CF-IPCountry' };
   expect(await attributesWith(env)).toEqual(withoutCountry);
 });

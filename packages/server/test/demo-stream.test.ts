@@ -15,7 +15,7 @@ const labels = [
 const setUp = async (env: Readonly<Record<string, string>> = {}) => {
   const { url, demo, close } = await serveHere(env, { demo: true });
   if (!demo) throw new Error('there is no demo');
-  // A program's user agent would be marked as a bot's.
+  // A program's user agent would be marked as a bot.
   const asBrowser: typeof fetch = (input, init) => {
     const request = new Request(input, init);
     request.headers.set('user-agent', 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0');
@@ -26,7 +26,7 @@ const setUp = async (env: Readonly<Record<string, string>> = {}) => {
 
 const requestStream = (url: string, headers: Record<string, string>) =>
   new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
-    // Not fetch, which overrides the Host header.
+    // Does not use fetch, which overrides the Host header.
     request(`${url}/demo/stream`, { headers }, (response) => {
       let text = '';
       response.on('data', (chunk) => {
@@ -39,7 +39,7 @@ const requestStream = (url: string, headers: Record<string, string>) =>
       .end();
   });
 
-/** The messages that the panel of a browser receives. */
+/** The messages that a browser's panel receives. */
 async function* follow(url: string, cookie: string): AsyncGenerator<BrowserData> {
   const response = await fetch(`${url}/demo/stream`, { headers: { cookie: `other=1; userUUID=${cookie}` } });
   let text = '';
@@ -84,7 +84,7 @@ it('moves anonymous events to the contact as soon as the browser identifies itse
   await panel.return(undefined);
 });
 
-it('shows no events of other browsers, nor their claims about the same contact', async () => {
+it('shows neither events of other browsers nor their claims about the same contact', async () => {
   const { url, browser } = await setUp();
   const other = 'another-browser-of-a-test';
   for (const [user, name] of [
@@ -136,7 +136,7 @@ describe('the stream', () => {
 });
 
 describe('the page', () => {
-  it('runs only its own scripts and contains no server token', async () => {
+  it('runs only its own scripts, and contains no server token', async () => {
     const { url, demo } = await setUp({ BASE_PATH: '/base' });
     const response = await fetch(url);
     expect(response.url).toBe(`${url}/demo/`);
@@ -151,7 +151,7 @@ describe('the page', () => {
     expect(again).not.toContain(nonce);
   });
 
-  it('uses the same account after a restart, and reports its server token only once', async () => {
+  it('uses the same account after a restart, and prints its server token only once', async () => {
     const { env } = temporaryDatabase();
     const first = await setUp(env);
     expect(first.demo.serverToken).toMatch(/^server_/);
@@ -160,7 +160,7 @@ describe('the page', () => {
     expect(second.demo).toMatchObject({ browserToken: first.demo.browserToken, serverToken: undefined });
   });
 
-  it('is not served if there are real accounts', async () => {
+  it('is not served if the database has real accounts', async () => {
     const { env } = temporaryDatabase();
     const first = await serveHere(env);
     await createAccount(first.url);

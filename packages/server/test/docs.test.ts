@@ -35,7 +35,7 @@ test.each([
   [{}, '/'],
   [{ TRACKER_PATH: '/assets/shop.js', BASE_PATH: '/s/' }, '/assets/'],
   [{ TRACKER_PATH: '/assets/shop.js', API_PREFIX: '/send/here/' }, '/send/here/'],
-])('redirects the link in the tracker’s warnings to the error codes, with %o', async (env, folder) => {
+])('redirects the link in the tracker’s warnings to the page about error codes, with %o', async (env, folder) => {
   const { url } = await serveHere(env);
   const response = await fetch(`${url}${folder}docs/errors`);
   expect([response.status, response.url]).toEqual([200, `${url}/docs/reference/errors`]);
@@ -73,7 +73,7 @@ test('logs an event and reads it back with the first commands on the start page'
   ]);
 });
 
-test('serves no documentation with DOCS=off', async () => {
+test('serves no documentation if DOCS=off', async () => {
   const { url, docs } = await serveHere({ DOCS: 'off' });
   expect(docs).toBe(false);
   for (const path of ['/docs', '/docs/', '/docs/reference/logEvent'])

@@ -1,6 +1,6 @@
 /**
- * Follows the guides in packages/docs: runs each code block in order and compares its output with the block below it.
- * A guide may name another test that follows it.
+ * Follows the guides in packages/docs: runs each code block in order, and compares its output with the block below. A
+ * guide can instead name a separate test that follows it.
  */
 import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
@@ -13,13 +13,13 @@ describe('the guides', () => {
     expect(guides.toSorted()).toEqual(guideFiles.toSorted());
   });
 
-  test.each(guides.flatMap((guide) => testOf(guide) ?? []))('name a test that exists: %s', (path) => {
+  test.each(guides.flatMap((guide) => testOf(guide) ?? []))('name an existing test: %s', (path) => {
     expect(existsSync(new URL(`../../${path}`, import.meta.url))).toBe(true);
   });
 
   test('show the inline script of the script tag, and its hash in csp.md', () => {
     const [inline = ''] = scriptTag('https://shop.example/s', 'browser_…', { trackerPath: '/main.js' }).split('\n');
-    // The line before the one that loads the script.
+    // The line before the line that loads the script.
     const line = /^ *(<script[^>]*>.*)\n *<script[^>]* async src=/gm;
     const inlineScripts = guides.flatMap((guide) =>
       blocksOf(guide).flatMap(({ code }) => [...code.matchAll(line)].map(([, text = '']) => [guide, text])),
@@ -37,7 +37,7 @@ describe('the guides', () => {
     for (const guide of guides.filter((name) => testOf(name) === undefined)) {
       const blocks = blocksOf(guide);
       for (const [nth, block] of blocks.entries()) {
-        // PHP belongs to another tier: deploy/php.test.ts runs it.
+        // PHP code is tested in another tier, by deploy/php.test.ts.
         if (['text', 'php'].includes(block.language)) continue;
         const expected = blocks[nth + 1];
         expect(expected?.language, `output of block ${nth + 1} of ${guide}`).toBe('text');

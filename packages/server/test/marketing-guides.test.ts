@@ -13,7 +13,7 @@ const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta
 const toLines = (text: string) => text.trim().split(/\r?\n/);
 const toCSV = (rows: readonly Readonly<Record<string, unknown>>[]) =>
   [Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row))].map((cells) => cells.join(',')).join('\n');
-/** Guides show `…` for an ID. CSV output puts an apostrophe before an ID that begins with `-`. */
+/** Guides show `…` instead of an ID. CSV output puts an apostrophe before an ID that begins with `-`. */
 const withoutIDs = (text: string) => text.replaceAll(/^'?[\w-]{21}(?=,)/gm, '…');
 
 let folder: string;
@@ -44,7 +44,7 @@ const run = (code: string) =>
     env,
   );
 
-// In this order: the second guide reads the events of the first.
+// The order matters, because the second guide reads the events of the first.
 describe.each(['campaigns.md', 'export.md', 'import-contacts.md', 'import.md'])('%s', (guide) => {
   test('produces the output that the guide shows', async () => {
     const blocks = blocksOf(guide);
@@ -56,7 +56,7 @@ describe.each(['campaigns.md', 'export.md', 'import-contacts.md', 'import.md'])(
     }
   });
 
-  test('names only labels of the console', () => {
+  test('mentions only labels that exist in the console', () => {
     const source = [
       'events/dimensions.ts',
       'events/explore.tsx',

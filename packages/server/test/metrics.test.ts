@@ -17,7 +17,7 @@ interface Sample {
   readonly value: number;
 }
 
-/** Parses the text format 0.0.4; throws on a line outside of it. */
+/** Parses text format 0.0.4, and throws on any other line. */
 const parse = (text: string) => {
   const types = new Map<string, string>();
   const samples: Sample[] = [];
@@ -49,7 +49,7 @@ const scrape = async (url: string, headers: Record<string, string> = { Authoriza
   return parse(await response.text());
 };
 
-/** Scrapes once the server has no work left from earlier requests. */
+/** Scrapes once the server has finished all work from earlier requests. */
 const scrapeAtRest = async (url: string) => {
   let scraped = await scrape(url);
   const isAtRest = ({ samples }: typeof scraped) =>
@@ -63,7 +63,7 @@ const scrapeAtRest = async (url: string) => {
   return scraped;
 };
 
-/** A server after some traffic, with metrics on both ports. */
+/** Starts a server and sends it some traffic. It serves metrics on both ports. */
 const busyServer = async () => {
   const lines: { msg: string; port?: number }[] = [];
   const log = pino({}, { write: (line) => void lines.push(JSON.parse(line)) });
@@ -95,7 +95,7 @@ describe('metrics', () => {
     expect(numberOf('firsthand_events_kept_total')).toBe(3);
     expect(numberOf('firsthand_events_duplicate_total')).toBe(2);
     expect(numberOf('firsthand_refused_total', { code: 'invalid_field' })).toBe(2);
-    // A series that begins at its first rejection would show no increase.
+    // A series that begins with the first rejection would show no increase.
     expect(samples.filter(({ name }) => name === 'firsthand_refused_total').map(({ labels }) => labels.code)).toEqual(
       Object.keys(errors),
     );
@@ -119,7 +119,7 @@ describe('metrics', () => {
     expect(numberOf('firsthand_queue_calls')).toBe(0);
     expect(numberOf('firsthand_requests_under_way')).toBe(1);
     expect(numberOf('firsthand_streams_open')).toBe(0);
-    // As `promtool check metrics` requires.
+    // `promtool check metrics` requires this.
     for (const [name, type] of types) expect([name, /_total$/.test(name)]).toEqual([name, type === 'counter']);
     // Buckets are cumulative.
     for (const [name, type] of types) {
@@ -139,7 +139,7 @@ describe('metrics', () => {
     expect((await fetch(`${metricsURL}/metrics`, { method: 'POST' })).status).toBe(404);
   });
 
-  it('have no label that a client can choose', async () => {
+  it('have no label whose value a client can choose', async () => {
     const { url } = await busyServer();
     await fetch(`${url}/logEvent`, { method: 'BREW' }).catch(() => {});
     const { samples } = await scrape(url);

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { TestProject } from 'vitest/node';
 
-it('fails a tier before its first test if a program is missing, and names its Debian package', async () => {
+it('fails a tier before its first test if a program is missing, and prints its Debian package', async () => {
   vi.stubEnv('CHROMIUM_PATH', '/nowhere/chromium');
   vi.stubEnv('FIREFOX_PATH', '/nowhere/firefox');
   vi.stubEnv('ENGINE', '');

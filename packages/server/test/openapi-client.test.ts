@@ -1,4 +1,4 @@
-/** Runs the manual's examples with the client generated from the OpenAPI document (contract/check/). */
+/** Runs the manual's examples with the client that is generated from the OpenAPI document (contract/check/). */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openScene, type Scene } from './fixtures/scene.ts';
 
@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => scene.close());
 
 it('accepts the manual’s examples from a generated client', async () => {
-  // A computed path, because it imports generated types: only check.ts compiles it.
+  // The path is computed, because the file imports generated types that only check.ts compiles.
   const path = new URL('../../contract/check/manual-examples.ts', import.meta.url).href;
   const { runExamples } = await import(path);
   const results = await runExamples({

@@ -1,4 +1,7 @@
-/** Sends each example of the OpenAPI document, triggers each error code, and checks the responses by the schemas. */
+/**
+ * Sends each example in the OpenAPI document, triggers each error code, and validates the responses against the
+ * schemas.
+ */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TokenKind } from '@firsthand/contract/account/tokens';
@@ -25,7 +28,7 @@ ajv.addSchema(document, 'openapi');
 
 const pointer = (...steps: string[]) => steps.map((step) => step.replaceAll('~', '~0').replaceAll('/', '~1')).join('/');
 const validators = new Map<string, ValidateFunction>();
-/** The violations of the schema at a place of the document; [] for a valid value. */
+/** Returns how a value violates the schema at this place in the document; [] for a valid value. */
 const problemsOf = (place: string, value: unknown): unknown[] => {
   const validate = validators.get(place) ?? ajv.compile({ $ref: `openapi#/${place}` });
   validators.set(place, validate);
@@ -51,7 +54,7 @@ const items: readonly Item[] = operationNames.flatMap((name) =>
   ),
 );
 
-/** The place of a response's schema. */
+/** The place of a response's schema in the document. */
 const placeOf = ({ path, method, item }: Item, status: number): string => {
   const [, ...steps] = (item.responses[status].$ref ?? '').split('/');
   const response = steps.length > 0 ? steps : ['paths', path, method.toLowerCase(), 'responses', String(status)];
@@ -67,7 +70,7 @@ afterAll(() => scene.close());
 
 const kindFor = ({ tokens }: Operation): TokenKind => (tokens.includes('server') ? 'server' : 'operator');
 
-/** The first message of a stream. */
+/** Returns the first message of a stream. */
 const readStream = async (response: Response): Promise<unknown> => {
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   let text = '';
@@ -77,7 +80,10 @@ const readStream = async (response: Response): Promise<unknown> => {
 };
 
 describe('the examples of the OpenAPI document', () => {
-  /** Fields that must refer to existing objects, which the document's examples don't on this server. */
+  /**
+   * Fields that must refer to existing objects, because the objects in the document's examples don't exist on this
+   * server.
+   */
   const referenceFields = [
     'contactUUID',
     'otherContactUUID',
@@ -96,7 +102,7 @@ describe('the examples of the OpenAPI document', () => {
     deleteView: 'viewName',
   };
 
-  /** The example of a request, with references to existing objects. */
+  /** Returns the example of a request, with references to existing objects. */
   const exampleOf = async ({ name, operation, method, item }: Item): Promise<Fields> => {
     const parameters = (item.parameters ?? []).flatMap(({ name, content, ...rest }: Any) => {
       const parameter = content?.['application/json'] ?? rest;
@@ -121,32 +127,35 @@ describe('the examples of the OpenAPI document', () => {
       }),
     );
 
-  it.each(items)('include an accepted request of $item.operationId, whose response fits its schema', async (one) => {
-    const { method, path, item, operation } = one;
-    const fields = await exampleOf(one);
-    const headers = { Authorization: `Bearer ${scene.tokens[kindFor(operation)]}` };
-    if (method === 'POST') {
-      const place = pointer('paths', path, 'post', 'requestBody', 'content', 'application/json', 'schema');
-      expect(problemsOf(place, item.requestBody.content['application/json'].example)).toEqual([]);
-      const response = await scene.post(path, fields, headers);
-      expect(response).toMatchObject({ status: 200 });
-      expect(response.body.ignored).toBeUndefined();
-      expect(problemsOf(placeOf(one, 200), response.body)).toEqual([]);
-      for (const entry of [response.body.event, response.body.contact].flat()) {
-        expect(entry?.error, 'each entry of a list is accepted').toBeUndefined();
+  it.each(items)(
+    'include an accepted request for $item.operationId, whose response matches its schema',
+    async (one) => {
+      const { method, path, item, operation } = one;
+      const fields = await exampleOf(one);
+      const headers = { Authorization: `Bearer ${scene.tokens[kindFor(operation)]}` };
+      if (method === 'POST') {
+        const place = pointer('paths', path, 'post', 'requestBody', 'content', 'application/json', 'schema');
+        expect(problemsOf(place, item.requestBody.content['application/json'].example)).toEqual([]);
+        const response = await scene.post(path, fields, headers);
+        expect(response).toMatchObject({ status: 200 });
+        expect(response.body.ignored).toBeUndefined();
+        expect(problemsOf(placeOf(one, 200), response.body)).toEqual([]);
+        for (const entry of [response.body.event, response.body.contact].flat()) {
+          expect(entry?.error, 'every entry of a list is accepted').toBeUndefined();
+        }
+      } else {
+        if (operation.stream) await scene.post('/logEvent', { tokenUUID: scene.tokens.server, ...fields, eventID: 1 });
+        const cursor = operation.stream ? { cursor: Buffer.from('e1.0').toString('base64url') } : {};
+        const response = await scene.app.request(`${path}?${queryOf(one, { ...fields, ...cursor })}`, { headers });
+        expect(response.status).toBe(200);
+        const body = operation.stream ? await readStream(response) : await response.json();
+        expect(problemsOf(placeOf(one, 200), body)).toEqual([]);
       }
-    } else {
-      if (operation.stream) await scene.post('/logEvent', { tokenUUID: scene.tokens.server, ...fields, eventID: 1 });
-      const cursor = operation.stream ? { cursor: Buffer.from('e1.0').toString('base64url') } : {};
-      const response = await scene.app.request(`${path}?${queryOf(one, { ...fields, ...cursor })}`, { headers });
-      expect(response.status).toBe(200);
-      const body = operation.stream ? await readStream(response) : await response.json();
-      expect(problemsOf(placeOf(one, 200), body)).toEqual([]);
-    }
-  });
+    },
+  );
 
   it.each(items.filter(({ operation }) => !operation.stream))(
-    'include responses of $item.operationId that fit their schemas',
+    'include responses of $item.operationId that match their schemas',
     (one) => {
       for (const status of Object.keys(one.item.responses).map(Number)) {
         const { $ref, ...inline } = one.item.responses[status];
@@ -157,7 +166,7 @@ describe('the examples of the OpenAPI document', () => {
   );
 });
 
-/** The differences between an invalid request and a valid one. */
+/** How an invalid request differs from a valid one. */
 interface Attempt {
   readonly fields?: Fields;
   readonly without?: readonly string[];
@@ -169,7 +178,7 @@ interface Attempt {
 }
 type Provoke = (one: Item) => Promise<Attempt> | Attempt;
 
-/** Drops the fields that the operation does not have. */
+/** Removes the fields that the operation does not have. */
 const pickFields = ({ operation }: Item, fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([field]) => field in (operation.input as Any).shape));
 
@@ -179,7 +188,7 @@ const sharedReport = (filter?: Fields) => ({
   operation: 'reportTotals',
   request: { from, to: '2026-12-01', filter },
 });
-/** Fields that suffice for a request in another scene; reportPeople takes only one of `by` and `step`. */
+/** Fields that suffice for a request in another scene. reportPeople accepts only one of `by` and `step`. */
 const validFields = (): Fields => ({
   userUUID: newUserUUID(),
   contactEmailaddress: newAddress(),
@@ -200,14 +209,14 @@ const validFields = (): Fields => ({
 const eraseContact = async (contactUUID: unknown) => {
   await scene.post('/contact/eraseContact', { tokenUUID: scene.tokens.server, contactUUID });
 };
-/** Gives a new external ID to a contact, and returns it. */
+/** Gives a contact a new external ID, and returns the ID. */
 const giveExternalID = async (contactUUID: string, contactExternalID = newUserUUID()) => {
   await scene.post('/contact/updateContact', { tokenUUID: scene.tokens.server, contactUUID, contactExternalID });
   return contactExternalID;
 };
 const claimOf = async (name: OperationName) => (await smallestInput[name](scene, 'server')).claimID;
 
-/** A strict account with an allowed origin, whose store and reports fail with the error passed to `failWith`. */
+/** A strict account with an allowed origin. Its store and reports fail with the error that was passed to `failWith`. */
 const openLimited = async () => {
   let failure: Error | undefined;
   const reportCodes = ['report_too_slow', 'no_reports'];
@@ -261,7 +270,7 @@ describe('error responses', () => {
         'revoked'
     ];
 
-  /** Makes searchContact run a report. */
+  /** The filter makes searchContact run a report. */
   const inSegment = {
     fields: { segment: 'Buyers' },
     without: ['contactExternalID', 'contactEmailaddress', 'sort', 'order'],
@@ -452,7 +461,7 @@ describe('error responses', () => {
       : [];
   });
 
-  it.each(cases)('fit the document for $code of $operationId', async ({ code, one }) => {
+  it.each(cases)('match the document for $code of $operationId', async ({ code, one }) => {
     const { name, operation, method, path } = one;
     onTestFinished(() => failWith(undefined));
     // The server caches token lookups for one turn of the event loop.

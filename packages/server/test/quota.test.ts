@@ -31,7 +31,7 @@ const fill = () =>
       { attrID: 'more', attrValue: 'x'.repeat(900) },
     ],
   });
-/** Always sends the same event, which is stored once. */
+/** Always sends the same event, which is stored only once. */
 const probe = async () => (await log({ eventUUID: 'event-of-a-test' })).status;
 const untilLog = (status: number) => expect.poll(probe, { interval: 10 }).toBe(status);
 const account = async () => (await scene.get('/account/getAccount', { tokenUUID: scene.tokens.server })).body.account;
@@ -44,7 +44,7 @@ it('returns an account’s usage and limits from getAccount', async () => {
   expect(limits.accountBytes).toBe(3_000);
 });
 
-it('rejects new data from an account over its quota, with each of its tokens and each operation', async () => {
+it('rejects new data from an account over its quota, with each kind of token and in each operation', async () => {
   await fill();
   await untilLog(429);
   const { usage } = await account();
@@ -69,7 +69,7 @@ it('rejects new data from an account over its quota, with each of its tokens and
   expect(await scene.store.countRefused({})).toEqual([]);
 });
 
-it('allows reads, changes and erasures in an account over its quota, and does not affect others', async () => {
+it('allows reads, changes and erasures in an account over its quota, and does not affect other accounts', async () => {
   const contact = {
     tokenUUID: scene.tokens.server,
     userUUID,

@@ -21,7 +21,7 @@ const root = new URL('../../../', import.meta.url);
 const manual = 'packages/docs/manual/';
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
 const front = withTests(read('README.md'), read('.readme-tests.md'));
-/** The pages of the manual, then the README, whose last section makes no claims. */
+/** The pages of the manual, then the README. The last section of the README makes no claims. */
 const texts = [
   ...readdirSync(new URL(manual, root)).map((name) => ({ path: manual + name, text: read(manual + name) })),
   { path: 'README.md', text: front.text },
@@ -29,7 +29,7 @@ const texts = [
 const readme = texts.map(({ text }) => text).join('\n');
 const operatorToken = 'operator_of_the_readme_00000000';
 
-/** The shell blocks that send requests, in order. */
+/** All shell blocks that send requests, in order. */
 const script = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)]
   .map(([, block]) => block as string)
   .filter((block) => block.includes('curl'))
@@ -48,7 +48,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** The cells of the table whose header begins with `head`, by row. */
+/** The cells of the table whose header begins with `head`, row by row. */
 const tableOf = (head: string): string[][] => {
   const lines = readme.slice(readme.indexOf(`\n| ${head}`) + 1).split('\n');
   const rows = lines.slice(
@@ -70,7 +70,7 @@ describe('the documentation', () => {
     expect(exceptionsIn(readme)).toEqual([]);
   });
 
-  test('begins with what Firsthand is, and has a file that names the tests of its claims', () => {
+  test('begins with what Firsthand is, and has a file that lists the tests of its claims', () => {
     expect(read('README.md').split('\n').slice(0, 5).join(' ')).toMatch(/It is for .* instead of .* Google Analytics/);
     expect(read('README.md')).not.toContain('<!--');
     expect(front.unknown).toEqual([]);
@@ -124,7 +124,7 @@ describe('the documentation', () => {
     expect(missingIn(`Kept. <!-- test: server/test/readme.test.ts; ${named} -->`)).toHaveLength(1);
   });
 
-  test('lists the operations that each kind of token may call', () => {
+  test('lists the operations that each kind of token is allowed to call', () => {
     const [[, ...kinds] = [], , ...rows] = tableOf('| browser |') as [string[], string[], ...string[][]];
     expect(kinds.filter(Boolean).sort()).toEqual([...tokenKinds].sort());
     const rowOf = (name: string) =>

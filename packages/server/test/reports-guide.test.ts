@@ -1,4 +1,7 @@
-/** Follows docs/reports.md: each request runs the described report, and its response has the form that is shown. */
+/**
+ * Follows docs/reports.md: each request runs the report that the guide describes, and its response has the form that
+ * the guide shows.
+ */
 import { readFileSync } from 'node:fs';
 import { createClient } from '@firsthand/client';
 import { check } from '@firsthand/contract/checking';
@@ -17,7 +20,7 @@ type Any = any;
 const guide = 'reports.md';
 const blocks = blocksOf(guide);
 
-/** The engine's result that leads to the response shown in the guide. */
+/** Returns the engine's result that leads to the response in the guide. */
 const resultFor = (query: ReportQuery, shownResponse: Any): ResultOf<ReportQuery> => {
   const isEarlier = shownResponse.earlier && Date.parse(shownResponse.from) !== query.from;
   const part = isEarlier ? shownResponse.earlier : shownResponse;
@@ -42,7 +45,7 @@ const resultFor = (query: ReportQuery, shownResponse: Any): ResultOf<ReportQuery
   return { cohorts: part.cohort.map(withoutRange) };
 };
 
-/** A server with the events of the guide. `show` sets the response that its reports lead to. */
+/** A server with the guide's events. `show` sets the response that its reports lead to. */
 const open = async () => {
   let shownResponse: Any;
   const reports = createFakeReports(async (query) => (shownResponse ? resultFor(query, shownResponse) : undefined));
@@ -106,8 +109,8 @@ const queries: readonly (readonly object[])[] = [
 ];
 
 /**
- * The arguments of each `npx firsthand` in a block, split by one shell, because a process for each takes four times as
- * long.
+ * The arguments of each `npx firsthand` command in a block. A single shell splits them, because one process per command
+ * takes four times as long.
  */
 const commandsOf = async (code: string): Promise<string[][]> => {
   const define = `npx() { shift; for argument; do printf '%s\\0' "$argument"; done; echo; }`;
@@ -118,7 +121,7 @@ const commandsOf = async (code: string): Promise<string[][]> => {
 describe(guide, () => {
   const requests = blocks.filter(({ code }) => code.startsWith('curl'));
 
-  test('shows requests and commands that run the described reports, and their responses', async () => {
+  test('shows requests and commands that run the described reports, and the reports’ responses', async () => {
     const { takeQueries, show, env } = await open();
     for (const [nth, block] of requests.entries()) {
       const next = blocks[blocks.indexOf(block) + 1];
@@ -164,7 +167,7 @@ describe(guide, () => {
     expect([response.status, response.headers.get('allow')]).toEqual([405, expect.stringContaining('GET')]);
   });
 
-  test('shows a response for each request but one', () => {
+  test('shows a response for each request except one', () => {
     expect(requests).toHaveLength(queries.length);
     expect(blocks.filter(({ language }) => language === 'json')).toHaveLength(queries.length - 1);
   });
@@ -176,7 +179,7 @@ describe(guide, () => {
       filters = [...text.matchAll(/^\| `(\{.*?\})` \|/gm)].map(([, json = '']) => json);
     });
 
-    test('are valid, and one exists for each member', () => {
+    test('are valid, and there is one for each field', () => {
       for (const json of filters) {
         const checked = check(z.object({ filter }), { filter: JSON.parse(json) });
         expect([json, checked.ok]).toEqual([json, true]);

@@ -1,4 +1,4 @@
-/** An expired token stops working on every path, and so does everything that depends on it. */
+/** An expired token stops working on every path, and so does everything that depends on the token. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createProof, keyOf } from './fixtures/proof.ts';
 import { newAddress, newUserUUID } from './fixtures/requests.ts';
@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => scene.close());
 
-/** Advances the clock and ends the turn of the event loop for which the server caches token lookups. */
+/** Advances the clock, and ends the turn of the event loop for which the server caches token lookups. */
 const advance = async (milliseconds: number) => {
   time += milliseconds;
   await new Promise((resolve) => setImmediate(resolve));
@@ -49,7 +49,7 @@ it.each([
   expect([status, body.error.code, body.error.field]).toEqual([400, 'invalid_field', 'expiresTime']);
 });
 
-it('rejects new tokens and proofs made with an expired token', async () => {
+it('rejects new tokens and proofs that are made with an expired token', async () => {
   const created = await createToken('server', time + 1_000);
   const { tokenUUID } = created.body;
   const createWithProof = () => {

@@ -1,4 +1,7 @@
-/** Builds the Dockerfile without Docker, and runs the service as in a container: without root, on a read-only root. */
+/**
+ * Builds the Dockerfile without Docker, and runs the service as in a container: without root, on a read-only file
+ * system.
+ */
 import { execFileSync } from 'node:child_process';
 import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -30,7 +33,7 @@ describe('the Dockerfile', () => {
         // A stage uses this machine's programs, so this only checks that the packages exist.
         [aptLine]: () =>
           void execFileSync('apt-get', ['install', '--simulate', 'python3', 'make', 'g++'], { stdio: 'ignore' }),
-        // Skipped by default: compiling SQLite twice takes minutes.
+        // Skipped by default, because compiling SQLite twice takes minutes.
         ...(process.env.DEPLOY !== 'full' && { 'npm ci': (done) => copyInstalled(context, done) }),
       },
     });
@@ -53,7 +56,7 @@ describe('the Dockerfile', () => {
     expect(readdirSync(join(stage.root, 'opt/firsthand'))).toEqual(['node_modules']);
   });
 
-  it('runs on a read-only root', async () => {
+  it('runs on a read-only file system', async () => {
     const { code, written } = await runInside(['sh', '-c', 'id -u; touch /opt/firsthand/x /data/x']);
     expect(code).not.toBe(0);
     expect(written).toMatch(/^1000\n.*Read-only file system/);
@@ -63,7 +66,7 @@ describe('the Dockerfile', () => {
     expect([stage.user, stage.volumes, stage.stopSignal]).toEqual(['node', ['/data'], 'SIGTERM']);
     const data = join(temporaryFolder(), 'data');
     mkdirSync(data);
-    // A new volume gets the owner of the folder in the image.
+    // A new volume has the same owner as the folder in the image.
     const { uid, gid } = statSync(join(stage.root, 'data'));
     expect(uid).toBe(1000);
     chownSync(data, uid, gid);

@@ -1,7 +1,7 @@
 /**
- * Builds a Dockerfile without Docker. Each stage is a folder, in which commands run with chroot and separate mounts,
- * using this machine's programs (`/usr`) instead of the image's. Supports the instructions of our Dockerfile, each on
- * one line.
+ * Builds a Dockerfile without Docker. Each stage is a folder in which commands run with chroot and separate mounts.
+ * They use this machine's programs (`/usr`) instead of the image's. Supports only the instructions in our Dockerfile,
+ * each on one line.
  */
 import { execFileSync, type SpawnOptions, spawn } from 'node:child_process';
 import {
@@ -21,7 +21,7 @@ export interface Stage {
   readonly root: string;
   readonly env: Record<string, string>;
   workdir: string;
-  /** `user` or `user:group`. */
+  /** A user, or `user:group`. */
   user: string;
   readonly volumes: string[];
   /** The JSON arrays of ENTRYPOINT, CMD and HEALTHCHECK. */
@@ -30,7 +30,7 @@ export interface Stage {
 }
 
 export interface RunOptions {
-  /** Outside paths to mount, by their path in the stage. With `isReadOnly`, only these are writable. */
+  /** The paths outside the stage to mount, by their path inside. With `isReadOnly`, only these are writable. */
   readonly volumes?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
   readonly isReadOnly?: boolean;
@@ -39,7 +39,7 @@ export interface RunOptions {
 const mountedFolders = ['usr', 'etc', 'dev', 'proc'];
 const links = ['bin', 'lib', 'lib64', 'sbin'].filter((name) => existsSync(`/${name}`));
 
-/** Creates an empty root with this machine's users and those of `node:22-slim`. */
+/** Creates an empty root with the users of this machine and of `node:22-slim`. */
 const createStage = (root: string): Stage => {
   for (const folder of [...mountedFolders, 'tmp', 'root']) mkdirSync(join(root, folder), { recursive: true });
   for (const name of links) symlinkSync(readlinkSync(`/${name}`), join(root, name));
@@ -56,7 +56,7 @@ const createStage = (root: string): Stage => {
   return { root, env: {}, workdir: '/', user: 'root', volumes: [], commands: {}, stopSignal: 'SIGTERM' };
 };
 
-/** Runs a command in a stage, with separate mounts. The process is that of the command. */
+/** Runs a command in a stage, with separate mounts. The command replaces the shell that mounts them. */
 const spawnInStage = (
   { root, env, workdir, user }: Stage,
   args: readonly string[],
@@ -82,7 +82,7 @@ const spawnInStage = (
   });
 };
 
-/** Starts a command in a stage, as `docker run` does. */
+/** Starts a command in a stage, like `docker run`. */
 export const startInStage = (stage: Stage, args: readonly string[], runOptions: RunOptions = {}) => {
   const child = spawnInStage(stage, args, runOptions, { stdio: ['ignore', 'pipe', 'pipe'] });
   let written = '';
@@ -98,7 +98,7 @@ const runInStage = async (stage: Stage, command: string): Promise<void> => {
   if ((await ended) !== 0) throw new Error(`RUN ${command} failed:\n${written().slice(-4_000)}`);
 };
 
-/** Copies the context as Docker does: without the files that .dockerignore lists, and with file times. */
+/** Copies the context as Docker does: without the files that .dockerignore lists, and with modification times. */
 const copyContext = (context: string, ignored: readonly string[], to: string): void => {
   const excluded = ignored.map(
     (pattern) => `--exclude=${pattern.startsWith('**/') ? pattern.slice(3) : `./${pattern}`}`,
@@ -112,13 +112,13 @@ export interface BuildOptions {
   readonly dockerfile: string;
   /** An empty folder. */
   readonly folder: string;
-  /** Functions to run instead of commands. `done` is the stage so far. */
+  /** Functions that run instead of certain commands. `done` is the stage so far. */
   readonly replacements: Readonly<Record<string, (current: Stage) => void | Promise<void>>>;
-  /** Overrides of ENV, for different paths on this machine. */
+  /** Values that override those of ENV, because paths differ on this machine. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Builds a Dockerfile. Returns the last stage. Throws an error with the output of a command that fails. */
+/** Builds a Dockerfile, and returns the last stage. If a command fails, throws an error with its output. */
 export const build = async ({ context, dockerfile, folder, replacements, env }: BuildOptions): Promise<Stage> => {
   const lines = readFileSync(dockerfile, 'utf8').split('\n');
   const ignored = readFileSync(`${dockerfile}.dockerignore`, 'utf8').split('\n').filter(Boolean);
@@ -174,13 +174,13 @@ export const build = async ({ context, dockerfile, folder, replacements, env }: 
   return stage as Stage;
 };
 
-/** Copies a folder quickly, by hard links; the files must not be modified in place. */
+/** Copies a folder quickly, with hard links. The files must not be modified in place. */
 const linkFolder = (from: string, to: string): void => {
   execFileSync('cp', ['-al', `${from}/.`, to]);
 };
 
 /**
- * Copies the installed packages instead of installing them. npm replaces and removes files; only its list is modified
+ * Copies the installed packages instead of installing them. npm replaces and removes files; it modifies only its list
  * in place.
  */
 export const copyInstalled = (context: string, { root, workdir }: Stage): void => {
@@ -195,7 +195,7 @@ export const copyInstalled = (context: string, { root, workdir }: Stage): void =
     try {
       linkFolder(source, target);
     } catch {
-      // Hard links fail across file systems.
+      // Hard links across file systems are not possible.
       execFileSync('cp', ['-a', `${source}/.`, target]);
     }
     const list = join(target, '.package-lock.json');

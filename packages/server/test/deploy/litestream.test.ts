@@ -1,4 +1,6 @@
-/** deploy/README.md advises against Litestream because it holds a read transaction open until its own checkpoints. */
+/**
+ * deploy/README.md advises against Litestream, because it keeps a read transaction open between its own checkpoints.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createClient } from '@firsthand/client';

@@ -1,4 +1,4 @@
-/** Checks the metrics and the alert rules with Prometheus' own tool. */
+/** Checks the metrics and the alert rules with Prometheus's own tool. */
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@firsthand/client';
@@ -8,7 +8,7 @@ import { createAccount, serveHere } from '../fixtures/serving.ts';
 
 const token = 'a-token-of-a-test-0123456789';
 
-it('serves metrics that promtool accepts, after some traffic', async () => {
+it('serves metrics that promtool accepts after some traffic', async () => {
   const { url } = await serveHere({ ...temporaryDatabase().env, METRICS_TOKEN: token });
   const { serverTokenUUID } = await createAccount(url);
   const client = createClient({ url, token: serverTokenUUID });
@@ -17,7 +17,7 @@ it('serves metrics that promtool accepts, after some traffic', async () => {
   const response = await fetch(`${url}/metrics`, { headers: { Authorization: `Bearer ${token}` } });
   const input = await response.text();
   expect(input).toContain('firsthand_commit_statement_duration_seconds_bucket');
-  // promtool reports problems on standard error and exits with 3.
+  // promtool prints problems on standard error and exits with 3.
   expect(execFileSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' })).toBe('');
 });
 

@@ -1,6 +1,5 @@
 /**
- * Follows packages/docs/own-domain.md. Its web servers are tested by own-path.test.ts, with the files that the guide
- * quotes.
+ * Follows packages/docs/own-domain.md. own-path.test.ts tests its web servers, with the files that the guide quotes.
  */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -49,14 +48,14 @@ test('has valid settings and limits in the guide', () => {
     expect(config.rateLimits?.[name].perSecond).toBeGreaterThan(defaultRateLimits[name].perSecond);
 });
 
-test('prints the tag with the path', async () => {
+test('prints the script tag with the path', async () => {
   const [npx, command, ...args] = createCommand.trim().split(' ');
   expect([npx, command]).toEqual(['npx', 'firsthand']);
   const { stdout } = await firsthand(args, temporaryDatabase().env);
   expect(stdout).toContain('<script async src="https://shop.example/s/main.full.js" data-token="browser_');
 });
 
-test('forwards requests of a page and the returned cookie through the Worker, run in Node', async () => {
+test('forwards a page’s requests and the returned cookie through the Worker, which runs in Node', async () => {
   const { url } = await serveHere({ BASE_PATH: '/s/' });
   const { browserTokenUUID, serverTokenUUID } = await createAccount(url);
   const code = codeOf('js')[0]?.replace('https://firsthand.example.net', new URL(url).origin) as string;

@@ -1,6 +1,6 @@
 /**
- * nginx, Caddy and Apache with TLS in front of a server on a path of the site's domain, configured by the examples in
- * deploy/.
+ * nginx, Caddy and Apache with TLS, as proxies for a server on a path of the site's domain. The configurations are the
+ * examples in deploy/.
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -29,21 +29,21 @@ interface Setup {
 
 const readExample = (name: string): string => readFileSync(new URL(`../../deploy/${name}`, import.meta.url), 'utf8');
 
-/** Makes replacements in an example, which must contain each of the texts. */
+/** Replaces texts in an example, which must contain each of them. */
 const adapt = (text: string, changes: readonly (readonly [from: string, to: string])[]): string =>
   changes.reduce((result, [from, to]) => {
     expect(result).toContain(from);
     return result.replaceAll(from, to);
   }, text);
 
-/** Functions that write a configuration and return the commands that check and run it. */
+/** Functions that write a configuration, and return the commands that check and run it. */
 const proxies: Readonly<Record<string, (setup: Setup) => { check: string[]; run: string[] }>> = {
   nginx: ({ folder, httpPort, httpsPort, serverPort }) => {
     const site = adapt(readExample('nginx.conf'), [
       ['127.0.0.1:3000', `127.0.0.1:${serverPort}`],
       ['listen 80;', `listen ${httpPort};`],
       ['listen 443 ssl', `listen ${httpsPort} ssl`],
-      // The machine may have no IPv6.
+      // The machine might not have IPv6.
       ['    listen [::]:80;\n', ''],
       ['    listen [::]:443 ssl http2;\n', ''],
       ['/etc/letsencrypt/live/shop.example/fullchain.pem', join(folder, 'cert.pem')],
@@ -89,7 +89,7 @@ const proxies: Readonly<Record<string, (setup: Setup) => { check: string[]; run:
       ['/var/log/apache2/shop.example.log', join(folder, 'access.log')],
       ['/var/www/shop.example', join(folder, 'site')],
     ]);
-    // The modules that Debian enables by default and the example uses, and those that the example names.
+    // The modules that the example uses: those that Debian enables by default, and those that the example names.
     const enabled = ['mpm_event', 'authz_core', 'alias', 'dir', 'mime', 'setenvif', 'ssl', 'proxy', 'proxy_http'];
     const modules = enabled.map((name) => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so`);
     const file = join(folder, 'apache.conf');
@@ -102,7 +102,7 @@ const proxies: Readonly<Record<string, (setup: Setup) => { check: string[]; run:
         `PidFile ${folder}/apache.pid`,
         `ErrorLog ${folder}/error.log`,
         'ServerName shop.example',
-        // Apache refuses to serve as root.
+        // Apache refuses to run as root.
         'User www-data',
         'Group www-data',
         'TypesConfig /etc/mime.types',
@@ -184,7 +184,7 @@ describe.each(Object.keys(proxies))('the server behind %s', (name) => {
     for (const end of ends) await end();
   });
 
-  /** Sends a request to the site, from an address of this machine. */
+  /** Sends a request to the site from one of this machine's addresses. */
   const open = (
     path: string,
     { from = '127.0.0.1', host = 'shop.example', headers = {}, body }: RequestOptions = {},
@@ -218,7 +218,7 @@ describe.each(Object.keys(proxies))('the server behind %s', (name) => {
     return send('/s/picture', { body: JSON.stringify(fields), ...requestOptions });
   };
 
-  test('serves the compressed script under its path, and leaves the site as it is', async () => {
+  test('serves the compressed script under its path, and does not affect the rest of the site', async () => {
     expect((await send('/')).text).toContain('A shop');
     const { status, headers } = await send('/s/main.js', { headers: { 'Accept-Encoding': 'br' } });
     expect([status, headers['content-encoding'], headers['cache-control']]).toEqual([
@@ -267,7 +267,7 @@ describe.each(Object.keys(proxies))('the server behind %s', (name) => {
     expect(await statuses('127.0.0.3', 11)).toEqual([...Array(10).fill(200), 429]);
   });
 
-  test('passes the check of the guide', async () => {
+  test('passes the guide’s check', async () => {
     const site = `shop.example:${setup.httpsPort}`;
     writeFileSync(join(setup.folder, '.curlrc'), `insecure\nresolve = "${site}:127.0.0.1"\n`);
     const printed = await checkOwnPath(`https://${site}`, tokens.browserTokenUUID, { CURL_HOME: setup.folder });
@@ -289,7 +289,7 @@ describe.each(Object.keys(proxies))('the server behind %s', (name) => {
     stream.destroy();
   });
 
-  test('accepts a batch of a megabyte, refuses a larger batch, and lets the proxy refuse a huge one', async () => {
+  test('accepts a batch of one megabyte, refuses a larger batch, and lets the proxy refuse a huge one', async () => {
     const headers = { Authorization: `Bearer ${tokens.serverTokenUUID}` };
     const batchOf = (events: number) =>
       JSON.stringify({
@@ -303,7 +303,8 @@ describe.each(Object.keys(proxies))('the server behind %s', (name) => {
     const { status, text } = await send('/s/event/logEvents', { headers, body: batchOf(600) });
     expect([status, JSON.parse(text).error.code]).toEqual([413, 'body_too_large']);
     const refused = await send('/s/event/logEvents', { headers, body: batchOf(1_500) });
-    // nginx refuses it by its length. Caddy 2.6 forwards what it reads, then responds 502, unless the server is faster.
+    // nginx refuses the batch because of its length. Caddy 2.6 forwards what it reads, then responds with 502, unless
+    // the server is faster.
     expect([413, 502]).toContain(refused.status);
   });
 
@@ -332,7 +333,7 @@ describe.each(Object.keys(proxies))('the server behind %s', (name) => {
       );
       await expect.poll(daysLeft).toBe(400);
       const { event } = await createClient({ url: serving.url, token: tokens.serverTokenUUID }).getEvent({ userUUID });
-      // The tag logs the page view.
+      // The script tag logs the page view.
       expect(event).toMatchObject([{ eventID: 7 }, { eventName: 'Page viewed' }]);
     } finally {
       await browser.close();

@@ -1,4 +1,4 @@
-/** Runs the PHP of the guides; guides.test.ts runs their other blocks. */
+/** Runs the PHP code in the guides; guides.test.ts runs the other blocks. */
 import { expect, test } from 'vitest';
 import { type Block, blocksOf, runBlock } from '../fixtures/documents/guides.ts';
 import { createAccount, serveHere } from '../fixtures/serving.ts';
@@ -9,7 +9,7 @@ const openServer = async () => {
   return { FIRSTHAND_URL: url, BROWSER_TOKEN: browserTokenUUID, SERVER_TOKEN: serverTokenUUID };
 };
 
-/** Returns the PHP of a guide and the output that it shows. */
+/** Returns a guide's PHP code and the output that the guide shows. */
 const phpOf = (guide: string): readonly [block: Block, output: Block] => {
   const blocks = blocksOf(guide);
   const [block, output] = blocks.slice(blocks.findIndex(({ language }) => language === 'php'));
@@ -18,7 +18,7 @@ const phpOf = (guide: string): readonly [block: Block, output: Block] => {
 };
 
 test.each(['backend.md', 'server-sdks.md'])(
-  'runs the PHP in %s, which prints the output shown there',
+  'runs the PHP code in %s, and gets the output shown there',
   async (guide) => {
     const [block, output] = phpOf(guide);
     expect(await runBlock(block, await openServer())).toBe(output.code.trim());

@@ -1,7 +1,7 @@
 /**
- * Follows the guides for operators to their end as root, with the Debian package, in an overlay of this machine's root
- * and a separate network, because the guides' port may be in use. systemd can't run here; a script starts the unit's
- * command as the unit's user.
+ * Follows the guides for operators to their end as root, with the Debian package. It runs in an overlay of this
+ * machine's root, with a separate network, because the guides' port might be in use. systemd can't run there, so a
+ * script starts the unit's command as the unit's user.
  */
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { start, temporaryFolder } from '../fixtures/command.ts';
 import { blocksOf } from '../fixtures/documents/guides.ts';
 import { tarballOf } from '../packages/tarballs.ts';
 
-/** A systemctl with the commands that the guides and the package use. */
+/** A systemctl script with only the commands that the guides and the package use. */
 const systemctl = `#!/bin/bash
 set -euo pipefail
 unit=/usr/lib/systemd/system/firsthand.service
@@ -44,7 +44,7 @@ case "$*" in
 esac
 `;
 
-/** Follows the guides in an overlay of this machine's root, whose changes go into the folder. */
+/** Follows the guides in an overlay of this machine's root. The folder receives all changes. */
 const outside = (folder: string): string => `
 set -euo pipefail
 mount --make-rprivate /
@@ -81,21 +81,21 @@ const blocks = ['install-debian.md', 'run-it.md', 'upgrade.md'].flatMap((guide) 
     .map(({ code }) => code),
 );
 
-/** Commands to run before a block that contains the key. */
+/** Commands to run before the block that contains the key. */
 const before: Readonly<Record<string, string>> = {
-  // An invalid setting fails the start, and systemd adds a line to the log.
+  // With an invalid setting, the service fails to start, and systemd adds a line to the log.
   "grep '^firsthand: '": `systemctl stop firsthand; echo PORT=none >> /etc/firsthand.env; systemctl start firsthand
     until grep -q '^firsthand: ' /run/firsthand.log; do sleep 0.1; done
     echo 'firsthand.service: Failed with result' >> /run/firsthand.log; echo == cause\n`,
-  // Simulates another machine, with the copies that root has fetched.
+  // Simulates another machine, to which root has copied the backups.
   'chown -R firsthand': `systemctl stop firsthand; mv /var/lib/firsthand/backups /run/copies; rm -r /var/lib/firsthand
     install -d -o firsthand -g firsthand -m 700 /var/lib/firsthand; mv /run/copies /var/lib/firsthand/backups
     chown -R root:root /var/lib/firsthand/backups; sed -i /^CONSOLE_ORIGIN/d /etc/firsthand.env; echo == lost\n`,
 };
 
 /**
- * Commands to run after a block that contains the key. They wait for the server's own backup, which must precede later
- * events.
+ * Commands to run after the block that contains the key. They wait for the server's own backup, which must precede
+ * later events.
  */
 const between: Readonly<Record<string, string>> = {
   'firsthand event list\n': `echo == doctor; firsthand doctor || true; echo == examined
@@ -119,7 +119,7 @@ const between: Readonly<Record<string, string>> = {
     apt-get purge -y firsthand; echo == purged; ls /var/lib/firsthand; [ ! -e /etc/firsthand.env ]\n`,
 };
 
-/** The package's initial /etc/firsthand.env. */
+/** The initial /etc/firsthand.env of the package. */
 const packagedSettings = 'usr/lib/firsthand/node_modules/firsthand/deploy/firsthand.env';
 
 describe('the guides for operators', () => {
@@ -135,7 +135,7 @@ describe('the guides for operators', () => {
       appendFileSync(join(folder, 'files', packagedSettings), `# Of ${version}\n`);
       return pack(join(folder, 'files'), folder, { version, compression: 'none' });
     });
-    // The printed token.
+    // This is the printed token.
     const token = `$(grep -o 'server_[^ ]*' ${folder}/printed | head -n 1)`;
     const script = blocks.map((code) => {
       const earlier = Object.entries(before).flatMap(([key, commands]) => (code.includes(key) ? commands : []));
@@ -145,7 +145,7 @@ describe('the guides for operators', () => {
     const variables = `PACKAGE=${packages[0]} EARLIER_PACKAGE=${packages[0]} LATER_PACKAGE=${packages[1]}\n`;
     writeFileSync(join(folder, 'outside'), outside(folder));
     writeFileSync(join(folder, 'script'), inside(folder) + variables + script.join('\n'));
-    // As the first process of the namespace, the outer shell reaps orphans.
+    // The outer shell is the namespace's first process, so it reaps orphans.
     const shell = `bash ${folder}/outside; exit $?`;
     const args = ['--mount', '--net', '--pid', '--fork', '--kill-child', '--mount-proc', 'bash', '-c', shell];
     const { code, stderr } = await start('unshare', args, {}).ended;
@@ -180,13 +180,13 @@ describe('the guides for operators', () => {
     expect(faults).toBeNull();
   });
 
-  it('find in the log why a start failed', () => {
+  it('find in the log why the service failed to start', () => {
     const [line, ...others] = part('== cause', '== corrected').trim().split('\n');
     expect(line).toMatch(/^firsthand: PORT \(or --port\) must be a whole number/);
     expect(others).toEqual([]);
   });
 
-  it('restore a backup, both alongside the database and over it', () => {
+  it('restore a backup next to the database, and in its place', () => {
     expect(part('== seen', '== copied')).toMatch(/After the backup/);
     expect(part('drill/firsthand.db from ', '/firsthand.db from ')).toMatch(/ shop\.example /);
     expect(part('== restored', '== read')).toMatch(/Signed up/);
@@ -200,7 +200,7 @@ describe('the guides for operators', () => {
     expect(part('== recovered', '== found')).toMatch(/Signed up/);
   });
 
-  it('upgrade a running service in one line, and downgrade it, with settings and data', () => {
+  it('upgrade a running service with one line, and downgrade it, without losing settings and data', () => {
     expect(part('== upgraded', '== continues')).toMatch(/Signed up/);
     expect(printed.match(/== version \S+/g)).toEqual(['== version 0.1.0', '== version 0.1.1', '== version 0.1.0']);
     expect(part('== back', '== purged')).toMatch(/Signed up[\s\S]*\n1\n/);
@@ -237,7 +237,7 @@ describe('the guides for operators', () => {
     expect(printed.split('== purged')[1]).toMatch(/backups\nfirsthand\.db/);
   });
 
-  it('show metrics, and what to do for each alert', () => {
+  it('show metrics, and what to do about each alert', () => {
     expect(printed).toMatch(/^firsthand_backup_age_seconds \d/m);
     const rules = readFileSync(new URL('../../deploy/metrics/alerts.yml', import.meta.url), 'utf8');
     const guide = readFileSync(new URL('../../../docs/run-it.md', import.meta.url), 'utf8');

@@ -18,7 +18,7 @@ const text = deployFile('firsthand.service');
 /** The maximum number of restarts until a shutdown completes in time. */
 const maxStops = 20;
 
-/** Writes the unit with this machine's paths to a temporary folder. Returns its path. */
+/** Writes the unit to a temporary folder, with this machine's paths. Returns the unit's path. */
 const writeUnit = (): string => {
   const file = join(temporaryFolder(), 'firsthand.service');
   const execStart = toExecStart([
@@ -36,7 +36,7 @@ const writeUnit = (): string => {
 const valuesOf = (name: string, unit = text): string[] =>
   [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value]) => value as string);
 
-/** The system calls of a filter set, such as @system-service. */
+/** Lists the system calls in a filter set, such as @system-service. */
 const listSystemCalls = (set: string): string[] =>
   execFileSync('systemd-analyze', ['syscall-filter', '--no-pager', set], { encoding: 'utf8' })
     .split('\n')
@@ -51,8 +51,8 @@ describe('the systemd unit', () => {
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 
-  it('has a low exposure level by systemd’s own measure', async () => {
-    // The threshold is in tenths; a unit without restrictions has a level of 10.
+  it('has a low exposure level according to systemd', async () => {
+    // The threshold is in tenths. A unit without restrictions has an exposure level of 10.
     const args = ['security', '--no-pager', '--offline=true', '--threshold=20', writeUnit()];
     const { code, stdout } = await start('systemd-analyze', args, {}).ended;
     expect([code, stdout]).toEqual([0, expect.stringContaining('Overall exposure level')]);
@@ -95,7 +95,7 @@ describe('the systemd unit', () => {
       PORT: '0',
     };
     let traceText = '';
-    /** Serves under strace until `use` is done, then stops the server. */
+    /** Runs the server under strace until `use` is done, then stops the server. */
     const serve = async (use: (url: string) => Promise<unknown>): Promise<void> => {
       const trace = join(temporaryFolder(), 'calls');
       const command = [process.execPath, 'server/bin/firsthand.js', 'serve'];
@@ -103,11 +103,11 @@ describe('the systemd unit', () => {
       onTestFinished(() => void running.child.kill('SIGKILL'));
       const [, url = ''] = await running.waitForOutput(/"address":"([^"]+)"/);
       await use(url);
-      // strace forwards no signals; the first process of its log is the server.
+      // strace forwards no signals. The first process in its log is the server.
       const [pid] = readFileSync(trace, 'utf8').split(' ', 1);
       process.kill(Number(pid), 'SIGTERM');
       const { code, stderr } = await running.ended;
-      // Under strace, the shutdown may time out after five seconds; nothing else may fail.
+      // Under strace, the shutdown can time out after five seconds. Nothing else is allowed to fail.
       expect(code).toBe(stderr.includes('the shutdown took too long') ? 1 : 0);
       traceText += readFileSync(trace, 'utf8');
     };
@@ -128,12 +128,12 @@ describe('the systemd unit', () => {
       await page.createContact({ userUUID, contactEmailaddress: 'ann@shop.example', contactProfileID: 'customer' });
       const api = createClient({ url, token });
       expect((await api.getEvent({ userUUID, limit: 1_000 })).event).toHaveLength(1_000);
-      // Enough events that the report process writes files.
+      // There are enough events that the report process writes files.
       for (let nth = 0; nth < 10; nth++)
         await api.logEvents({ event: Array.from({ length: 1_000 }, () => ({ eventID: 1, userUUID })) });
       await report(url);
     });
-    // Relative names are files of the report process, which writes them at shutdown, unless the shutdown timed out.
+    // Relative names are files of the report process, which writes them at shutdown unless the shutdown times out.
     const manifest = '1/manifest.json.new';
     for (let nth = 0; nth < maxStops && !traceText.includes(`"${manifest}", O_WRONLY`); nth++) await serve(report);
 
@@ -148,11 +148,11 @@ describe('the systemd unit', () => {
     const allowedFamilies = valuesOf('RestrictAddressFamilies').flatMap((line) => line.split(' '));
     expect(families.length).toBeGreaterThan(0);
     expect(families.filter((family) => !allowedFamilies.includes(family))).toEqual([]);
-    // ProtectSystem=strict: only the StateDirectory and devices are writable.
+    // With ProtectSystem=strict, only the StateDirectory and devices are writable.
     const writtenFiles = findAll(/ openat\(\w+, "([^"]+)", O_(?:RDWR|WRONLY)/g);
     expect(writtenFiles).toContain(`${folder}/data.db`);
     expect(writtenFiles).toContain(manifest);
-    // The report process raises its own OOM score, which any process may do.
+    // The report process raises its own OOM score, which any process is allowed to do.
     const isElsewhere = (path: string) =>
       path.startsWith('/') && !path.startsWith(folder) && !/^\/dev\/|^\/proc\/self\/oom_score_adj$/.test(path);
     expect(writtenFiles.filter(isElsewhere)).toEqual([]);

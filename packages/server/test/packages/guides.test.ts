@@ -1,6 +1,7 @@
 /**
- * Follows the guides for React and Next.js to their end, as a new user of the machine, in Chromium. A block that begins
- * with a file name becomes that file; commands are run. Tokens, the server's URL and the tarball's folder are replaced.
+ * Follows the guides for React and Next.js to their end, in Chromium, as a new user of the machine. A block that begins
+ * with a file name becomes that file; commands are run. The token, the server's URL and the folder of the tarballs are
+ * replaced.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -15,7 +16,7 @@ import { createAccount, serveHere } from '../fixtures/serving.ts';
 import { freePort } from '../tools/ports.ts';
 import { createNewcomer } from './newcomer.ts';
 
-/** In milliseconds, for a busy machine. */
+/** In milliseconds; long enough for a busy machine. */
 const timeoutMilliseconds = 300_000;
 
 const fileName = /^\/\/ (\S+\.tsx?)\n/;
@@ -39,11 +40,11 @@ const open = async () => {
     writeFileSync(join(app, file), text);
     newcomer.takeOwnership();
   };
-  /** Runs commands in the app's folder, or in its parent as long as it does not exist. */
+  /** Runs commands in the app's folder, or in its parent folder until it exists. */
   const run = (command: string, env?: Readonly<Record<string, string>>) =>
     newcomer.run(`[ ! -d shop ] || cd shop\n${command}`, env);
 
-  /** Starts the app, visits it in a browser, and stops it. Returns the result of `look`. */
+  /** Starts the app, visits it in a browser with `look`, and stops the app. Returns the result of `look`. */
   const visit = async <Result>(command: string, look: (page: Page) => Promise<Result>): Promise<Result> => {
     const running = newcomer.start(`cd shop\n${command}`, { PORT: String(await freePort()) });
     const [url] = await running.waitForOutput(/http:\/\/localhost:\d+/);
@@ -62,7 +63,7 @@ const open = async () => {
     return result;
   };
 
-  /** Follows a guide. `look` does what its reader does in the browser. Returns the output of the last command. */
+  /** Follows a guide. `look` does what the reader does in the browser. Returns the output of the last command. */
   const follow = async (guide: string, look: (page: Page) => Promise<void>): Promise<string> => {
     let output = '';
     for (const { language, code: written } of blocksOf(guide)) {
@@ -85,7 +86,7 @@ const open = async () => {
     return output;
   };
 
-  /** Waits for this many events of a visitor. Returns their sorted names and values, and their owners. */
+  /** Waits for this many events of a visitor. Returns their sorted names, their values and their owners. */
   const eventsOf = async (userUUID: string, count: number) => {
     const read = async () => (await api.getEvent({ userUUID })).event;
     await expect.poll(async () => (await read()).length).toBe(count);
@@ -113,13 +114,13 @@ const userOf = async (page: Page): Promise<string> => {
   return (await read()) as string;
 };
 
-/** Attributes of the page views of a visit from a campaign on another site. */
+/** The attributes of page views in a visit from a campaign on another site. */
 const campaignVisit = {
   campaigns: ['spring'],
   referrers: [expect.stringMatching(/^http:.*\/$/), 'https://news.example/'],
 };
 
-it('follows react.md: logs each navigation and event once, and creates a contact after the form', async () => {
+it('follows react.md: logs each navigation and event once, and creates a contact after the form is submitted', async () => {
   const { follow, visit, write, run, eventsOf } = await open();
   let user = '';
   const look = async (page: Page) => {
@@ -136,7 +137,7 @@ it('follows react.md: logs each navigation and event once, and creates a contact
       owners: [expect.stringMatching(/./)],
     });
   };
-  // With `npm run dev`, where StrictMode runs effects twice.
+  // With `npm run dev`, StrictMode runs effects twice.
   const { event } = JSON.parse(await follow('react.md', look));
   expect(event).toMatchObject([{ eventName: 'Bought', userUUID: user, contactUUID: expect.stringMatching(/./) }]);
 
@@ -149,7 +150,7 @@ it('follows react.md: logs each navigation and event once, and creates a contact
 
 const titleOfNextjs =
   'follows nextjs.md: logs from pages, the browser and the server for one visitor, with the package and with the tag';
-// Only `npm run newcomer` runs it, because its builds take longer than all other tests of this tier.
+// Only `npm run newcomer` runs this test, because its builds take longer than all other tests in this tier.
 const itBeforeRelease = process.env.NEWCOMER === 'full' ? it : () => {};
 itBeforeRelease(titleOfNextjs, async () => {
   const { app, follow, visit, write, eventsOf } = await open();

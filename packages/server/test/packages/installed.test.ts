@@ -18,7 +18,7 @@ const write = (file: string, text: string) => {
   writeFileSync(join(folder, file), text);
 };
 
-/** Runs a command in the folder. Returns its output; throws an error with its output if it fails. */
+/** Runs a command in the folder, and returns its output. If the command fails, throws an error with its output. */
 const run = async (file: string, args: readonly string[]): Promise<string> => {
   const { code, stdout, stderr } = await start(file, args, env, folder).ended;
   if (code !== 0) throw new Error(`${file} ${args.join(' ')} exited with ${code}: ${stdout}${stderr}`);
@@ -31,7 +31,7 @@ beforeAll(async () => {
   env = { npm_config_update_notifier: 'false' };
   write('package.json', '{ "private": true, "type": "module" }');
   const quiet = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel', 'error'];
-  // `npm run` sets npm_config_local_prefix, which would make npm install into this repository.
+  // `npm run` sets npm_config_local_prefix, with which npm would install into this repository.
   const { npm_config_local_prefix, ...npmEnv } = process.env;
   execFileSync('npm', ['install', ...quiet, ...packageNames.map(tarballOf)], { cwd: folder, env: npmEnv });
   copyCompiledSQLite(folder);
@@ -60,7 +60,7 @@ it('prints the version of the package with npx firsthand --version', async () =>
   expect(await run('npx', ['firsthand', '--version'])).toBe(`${version}\n`);
 });
 
-it('runs commands next to the server: account create, event log, report, backup and doctor', async () => {
+it('runs commands while the server is running: account create, event log, report, backup and doctor', async () => {
   const account = await firsthandJSON('account', 'create', '--name', 'Shop');
   const token: string = account.serverTokenUUID;
   env = { ...env, FIRSTHAND_TOKEN: token };
@@ -122,14 +122,14 @@ it.each([
     `const { createTracker } = require('@firsthand/tracker'); require('@firsthand/tracker/global');`,
   ],
 ])(
-  'loads the tracker without a window, as in a server component, where it does nothing: %s',
+  'loads the tracker without a window, as in a server component, where it has no effect: %s',
   async (_, file, importLines) => {
     write(file, `${importLines}\n${use}\nconsole.log(typeof createTracker);`);
     expect(await run(process.execPath, [file])).toBe('function\n');
   },
 );
 
-it('bundles only the tracker for pages with Vite', async () => {
+it('bundles only the page’s tracker with Vite', async () => {
   write('page/index.html', '<script type="module" src="./main.js"></script>');
   write('page/main.js', `import { createTracker } from '@firsthand/tracker';\n${use}`);
   await build({ root: join(folder, 'page'), configFile: false, logLevel: 'error' });
@@ -142,10 +142,12 @@ it('bundles only the tracker for pages with Vite', async () => {
 it.each([
   ['nodenext', 'nodenext'],
   ['esnext', 'bundler'],
-])('passes strict TypeScript, which rejects wrong uses: module %s, resolution %s', async (module, moduleResolution) => {
-  write(
-    'src/page.ts',
-    `import { createTracker } from '@firsthand/tracker';
+])(
+  'passes strict TypeScript, and TypeScript rejects wrong uses: module %s, resolution %s',
+  async (module, moduleResolution) => {
+    write(
+      'src/page.ts',
+      `import { createTracker } from '@firsthand/tracker';
 import '@firsthand/tracker/global';
 
 interface Bought { product: string }
@@ -162,10 +164,10 @@ tracker.set({ plan: 'pro' });
 // @ts-expect-error there is no such method
 tracker.lock();
 `,
-  );
-  write(
-    'src/server.ts',
-    `import { createClient, FirsthandError } from '@firsthand/client';
+    );
+    write(
+      'src/server.ts',
+      `import { createClient, FirsthandError } from '@firsthand/client';
 import type { ResponseOf } from '@firsthand/contract/operations';
 
 const client = createClient({ url: '', token: '' });
@@ -177,27 +179,28 @@ export const first = async (): Promise<string | undefined> => {
 client.logEvent({ eventID: 3, eventTitle: '' });
 export const isBusy = (error: unknown): boolean => error instanceof FirsthandError && error.code === 'unavailable';
 `,
-  );
-  write(
-    'src/required.cts',
-    `import { createTracker } from '@firsthand/tracker';
+    );
+    write(
+      'src/required.cts',
+      `import { createTracker } from '@firsthand/tracker';
 import '@firsthand/tracker/global';
 createTracker({ url: '/', token: 'browser_x' }).flush();
 tracker.flush();
 `,
-  );
-  const compilerOptions = {
-    strict: true,
-    noEmit: true,
-    skipLibCheck: false,
-    target: 'es2022',
-    lib: ['es2023', 'dom', 'dom.iterable', 'dom.asynciterable'],
-    types: [],
-    exactOptionalPropertyTypes: true,
-    noUncheckedIndexedAccess: true,
-    module,
-    moduleResolution,
-  };
-  write('tsconfig.json', JSON.stringify({ compilerOptions, include: ['src'] }));
-  expect(await run(join(root, 'node_modules/.bin/tsc'), ['-p', '.'])).toBe('');
-});
+    );
+    const compilerOptions = {
+      strict: true,
+      noEmit: true,
+      skipLibCheck: false,
+      target: 'es2022',
+      lib: ['es2023', 'dom', 'dom.iterable', 'dom.asynciterable'],
+      types: [],
+      exactOptionalPropertyTypes: true,
+      noUncheckedIndexedAccess: true,
+      module,
+      moduleResolution,
+    };
+    write('tsconfig.json', JSON.stringify({ compilerOptions, include: ['src'] }));
+    expect(await run(join(root, 'node_modules/.bin/tsc'), ['-p', '.'])).toBe('');
+  },
+);

@@ -1,6 +1,6 @@
 /**
  * From the packed tarballs to a first named event, as a new user of the machine. Prints the duration of each step. `npm
- * run newcomer` compiles SQLite as npm does; other runs copy the one compiled here.
+ * run newcomer` compiles SQLite as npm does; other runs copy the SQLite that is compiled here.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -30,7 +30,7 @@ afterAll(async () => {
   for (const [name, duration] of [...seconds, ['total', total.toFixed(1)]]) console.log(`${duration} s  ${name}`);
 });
 
-/** Serves this page as a static site, and opens it in Chromium. */
+/** Serves the page as a static site, and opens it in Chromium. */
 const openPage = async (html: string) => {
   const site = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end(html)).listen(0);
   onTestFinished(() => void site.close());
@@ -42,7 +42,7 @@ const openPage = async (html: string) => {
   return page;
 };
 
-it('lets a newcomer install the tarball, serve, and read back the first events of a command and a page', async () => {
+it('lets a newcomer install the tarball, serve, and read back the first events from a command and a page', async () => {
   await step(isFull ? 'npm install, SQLite compiled' : 'npm install, SQLite copied', async () => {
     await newcomer.run(
       `mkdir shop; cd shop; npm init -y; npm install ${isFull ? '' : '--ignore-scripts'} ../firsthand-[0-9]*.tgz`,

@@ -1,6 +1,6 @@
 /**
- * A new user of the machine: an empty home, no npm cache, no clone, and a folder with the tarballs. If the tests run as
- * root, it is the user `nobody`, who owns nothing else here.
+ * A new user of the machine, with an empty home folder, no npm cache, no clone, and a folder with the tarballs. If root
+ * runs the tests, the new user is `nobody`, who owns nothing else on the machine.
  */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -11,13 +11,13 @@ import { registryEnv } from '../tools/registry-env.ts';
 import { packageNames, tarballOf } from './tarballs.ts';
 
 export interface Newcomer {
-  /** Contains the tarballs, and the folders that the commands create. */
+  /** The folder with the tarballs, and with the folders that commands create. */
   readonly folder: string;
   /** Starts a Bash command in `folder`. */
   start(command: string, env?: Readonly<Record<string, string>>): RunningCommand;
-  /** Runs a command to its end. Returns its output; throws an error with its output if it fails. */
+  /** Runs a command until it exits, and returns its output. If the command fails, throws an error with its output. */
   run(command: string, env?: Readonly<Record<string, string>>): Promise<string>;
-  /** Gives the newcomer the files that a test wrote under `folder`. */
+  /** Makes the newcomer the owner of files that a test wrote in `folder`. */
   takeOwnership(): void;
   /** Stops all commands, and removes the folder. */
   leave(): Promise<void>;
@@ -39,7 +39,7 @@ export const createNewcomer = (): Newcomer => {
     HOME: home,
     TMPDIR: folder,
     PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,
-    // Local headers of Node, so that npm does not download them to compile SQLite.
+    // Node's local headers, so that npm does not download them to compile SQLite.
     npm_config_nodedir: dirname(dirname(process.execPath)),
     npm_config_update_notifier: 'false',
     NEXT_TELEMETRY_DISABLED: '1',
@@ -47,7 +47,7 @@ export const createNewcomer = (): Newcomer => {
   };
   const commands: RunningCommand[] = [];
   const startCommand: Newcomer['start'] = (command, extraEnv = {}) => {
-    // timeout runs the command in its own process group, so stopping it stops everything it started.
+    // timeout runs the command in its own process group, so stopping it stops every process that it started.
     const [file = '', ...args] = [...asNobody, 'timeout', '600', 'bash', '-euo', 'pipefail', '-c', command];
     const running = start(file, args, { ...env, ...extraEnv }, folder);
     commands.push(running);

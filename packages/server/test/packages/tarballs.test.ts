@@ -46,7 +46,7 @@ describe.each(packageNames)('%s', (name) => {
     expect(ownDependencies).toEqual(name === '@firsthand/client' ? ['@firsthand/contract'] : []);
   });
 
-  it('reveals no paths of the machine on which it was packed', () => {
+  it('reveals no paths on the machine where it was packed', () => {
     const paths = new RegExp(`${root.replaceAll(/[.*+?^$()[\]\\{}|]/g, '\\$&')}|file:///`);
     const withPath = filesOf(name).filter((file) => !/\.(br|gz)$/.test(file) && paths.test(read(name, file)));
     expect(withPath).toEqual([]);
@@ -74,7 +74,7 @@ describe.each(packageNames)('%s', (name) => {
   });
 });
 
-test('packs migrations, the demo page, the tracker, the documentation and third-party licenses with the server', () => {
+test('contains migrations, the demo page, the tracker, the documentation and third-party licenses in the server’s package', () => {
   const files = filesOf('firsthand');
   for (const driver of ['sqlite', 'postgres']) {
     const folder = join(root, `packages/server/src/store/${driver}/migrations`);
@@ -104,7 +104,7 @@ test('packs migrations, the demo page, the tracker, the documentation and third-
     expect(read('firsthand', 'dist/licenses.txt')).toMatch(new RegExp(`^${name}\n\n`, 'm'));
 });
 
-test('packs an SBOM with the server, which lists each contained package with its version and license', () => {
+test('contains an SBOM in the server’s package, which lists each bundled package with its version and license', () => {
   const { metadata, components, dependencies, ...head } = JSON.parse(read('firsthand', 'dist/sbom.json'));
   expect(head).toMatchObject({ bomFormat: 'CycloneDX', specVersion: '1.5', version: 1 });
   const { version } = manifestOf('firsthand');

@@ -47,7 +47,7 @@ const create = ['account', 'create', '--name', 'Shop', '--json'];
 const account = JSON.parse(execFileSync(process.execPath, [firsthand, ...create], { env, encoding: 'utf8' }));
 const tokens = { server: account.serverTokenUUID, browser: account.browserTokenUUID };
 const contacts = await withServer((url) => fill(createCall(url, tokens.server), createCall(url, tokens.browser)));
-// After a restart, so that the responses come from the file.
+// Reads after a restart, so that the responses come from the file.
 const answers = await withServer(async (url) => {
   const call: Call = createCall(url, tokens.server);
   const responses: Release['answers'] = [];

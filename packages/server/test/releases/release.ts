@@ -1,4 +1,4 @@
-/** The stored files of a release: its data file, and its responses to requests about it. */
+/** The stored files of a release: its data file, and its responses to requests for that data. */
 
 export interface Question {
   readonly path: string;
@@ -13,15 +13,15 @@ export interface Release {
 
 export type Call = (question: Question) => Promise<Record<string, unknown>>;
 
-/** Members that differ with each request or version: request IDs, cursors, estimates and limits. */
+/** Fields that differ with each request or version, such as request IDs, cursors, estimates and limits. */
 const volatile = new Set(['requestID', 'nextCursor', 'usage', 'limits', 'lastUsedTime']);
 
-/** Lists whose order the first release did not define. */
+/** Lists whose order was undefined in the first release. */
 const unordered = new Set(['link', 'claim']);
 const sortList = (list: readonly unknown[]) =>
   [...list].sort((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1));
 
-/** Returns a function that calls a server, and omits members from the response that may differ between servers. */
+/** Returns a function that calls a server. It omits fields from the response that can differ between servers. */
 export const createCall =
   (url: string, token: string): Call =>
   async ({ path, method, input }) => {

@@ -1,4 +1,4 @@
-/** The data file of each release opens, and responses match those of that release. `make.ts` adds a release. */
+/** The data file of each release can be opened, and responses match those of that release. `make.ts` adds a release. */
 import {
   existsSync,
   mkdtempSync,
@@ -26,7 +26,7 @@ const versions = readdirSync(here).flatMap((name) =>
   name.endsWith(extension) ? name.slice(0, -extension.length) : [],
 );
 
-/** Unpacks the data file of a release, with its record of erasures, into a temporary folder. Returns its path. */
+/** Unpacks the data file of a release and its erasure record into a temporary folder. Returns the data file's path. */
 const unpack = (version: string): string => {
   const folder = mkdtempSync(join(tmpdir(), 'firsthand-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -50,7 +50,7 @@ const schemaOf = (path: string): number => {
 describe.each(versions)('a data file of %s', (version) => {
   const { serverToken, answers }: Release = JSON.parse(gunzipSync(bytesOf(`${version}.json.gz`)).toString());
 
-  test('gives the same responses as in that release, apart from later additions', async () => {
+  test('leads to the same responses as in that release, apart from later additions', async () => {
     const { url } = await serveHere({ DATABASE_URL: `sqlite:${unpack(version)}` });
     const call = createCall(url, serverToken);
     for (const { question, answer } of answers) {
@@ -61,7 +61,7 @@ describe.each(versions)('a data file of %s', (version) => {
     expect(answers.length).toBeGreaterThan(50);
   });
 
-  test('is backed up and verified once, before the server changes it', async () => {
+  test('is backed up and verified once before the server changes it', async () => {
     const path = unpack(version);
     const release = schemaOf(path);
     const [backups, lines] = [join(path, '../copies'), [] as string[]];
@@ -83,7 +83,7 @@ describe.each(versions)('a data file of %s', (version) => {
     const path = unpack(version);
     const release = schemaOf(path);
     const { bavail, bsize } = statfsSync(path);
-    // A sparse write-ahead log that is too large for the disk to hold a copy.
+    // A sparse write-ahead log, too large for the disk to hold a copy.
     writeFileSync(`${path}-wal`, '');
     truncateSync(`${path}-wal`, bavail * bsize);
     const starting = serveHere({ DATABASE_URL: `sqlite:${path}` });
@@ -93,7 +93,7 @@ describe.each(versions)('a data file of %s', (version) => {
     expect(schemaOf(path)).toBe(release);
   });
 
-  test('is not migrated by a command, which refers to the server', async () => {
+  test('is not migrated by a command, which tells the user to start the server', async () => {
     const path = unpack(version);
     const release = schemaOf(path);
     const { code, stderr } = await firsthand(['account', 'list'], { DATABASE_URL: `sqlite:${path}` });

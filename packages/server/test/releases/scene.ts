@@ -1,4 +1,4 @@
-/** The content of a release's data file: a bit of everything that the API of the first release could write. */
+/** The content of a release's data file: some of everything that the first release's API could write. */
 import type { Call, Question } from './release.ts';
 
 const userOf = (number: number) => `visitor-number-${String(number).padStart(3, '0')}`;
@@ -21,7 +21,8 @@ const eventsOf = (user: number) =>
   }));
 
 /**
- * Fills an empty account. Returns the contactUUIDs. Later rules on claims after verified links don't affect this data.
+ * Fills an empty account, and returns the contactUUIDs. Later rules about claims after verified links don't affect this
+ * data.
  */
 export const fill = async (asServer: Call, asPage: Call): Promise<string[]> => {
   const callOrThrow = async (call: Call, question: Question) => {
@@ -89,7 +90,7 @@ export const fill = async (asServer: Call, asPage: Call): Promise<string[]> => {
   return contacts;
 };
 
-/** Requests that the first release supported; `contacts` are the contactUUIDs of its file. */
+/** The requests that the first release supported. `contacts` are the contactUUIDs in its data file. */
 export const listQuestions = (contacts: readonly string[]): Question[] => {
   const questions = [
     get('/account/getAccount', {}),

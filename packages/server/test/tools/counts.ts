@@ -1,4 +1,4 @@
-/** How often tests repeat a fault or an attack: a few times, or with FAULTS=full as often as in FAULTS.md. */
+/** How often tests repeat a fault or an attack: a few times or, with FAULTS=full, as often as FAULTS.md states. */
 export { createRandomNumbers as createRandom } from '../../src/shared/random.ts';
 
 const full = process.env.FAULTS === 'full';
@@ -12,6 +12,6 @@ export const spread = <Entry>(entries: readonly Entry[], count: number): Entry[]
     ? [...entries]
     : Array.from({ length: count }, (_, at) => entries[Math.floor((at * entries.length) / count)] as Entry);
 
-/** The quantile of a list of numbers; a `share` of 0.5 is the median. */
+/** Returns a quantile of a list of numbers. A `share` of 0.5 is the median. */
 export const quantile = (numbers: readonly number[], share: number): number =>
   [...numbers].sort((a, b) => a - b)[Math.min(numbers.length - 1, Math.floor(numbers.length * share))] ?? Number.NaN;

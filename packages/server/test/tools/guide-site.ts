@@ -1,4 +1,4 @@
-/** A site built from a guide's code blocks, opened in Chromium, with a server on its path /s/. */
+/** A site built from a guide's code blocks, opened in Chromium, with a server at its path /s/. */
 import { type Client, createClient } from '@firsthand/client';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
@@ -15,19 +15,19 @@ const siteOrigin = 'https://shop.example';
 const browserToken = 'browser_…';
 
 export interface GuideSite {
-  /** `http://127.0.0.1:…`, instead of https://shop.example. */
+  /** `http://127.0.0.1:…`, which replaces https://shop.example. */
   readonly origin: string;
   readonly api: Client;
   readonly context: BrowserContext;
   /** The environment variables that all guides use. */
   readonly env: Readonly<Record<'FIRSTHAND_URL' | 'BROWSER_TOKEN' | 'SERVER_TOKEN', string>>;
-  /** Requests of the site's pages to the server, as method and path. */
+  /** The requests that the site's pages sent to the server, as method and path. */
   readonly requests: readonly string[];
-  /** The guide's code blocks in this language, with placeholders replaced. */
+  /** The guide's code blocks in the given language, with placeholders replaced. */
   blocks(language: string): string[];
   /** Publishes a page or a script. */
   publish(path: string, html: string, headers?: Readonly<Record<string, string>>): void;
-  /** Opens a page of the site, or another URL. */
+  /** Opens a page on the site, or another URL. */
   open(path: string): Promise<Page>;
   cookie(): Promise<{ value: string; expires: number } | undefined>;
   /** Runs the guide's nth `sh` block until its output matches the next block. */
@@ -42,7 +42,7 @@ export const describeGuide = (name: string, tests: () => void): void => {
       browser = await launchChromium(
         // Makes navigator.webdriver false, because the tracker marks bots.
         '--disable-blink-features=AutomationControlled',
-        // Allows pages that a test provides to send requests to a server on this machine.
+        // Allows pages from a test to send requests to a server on this machine.
         '--disable-features=LocalNetworkAccessChecks',
       );
     });
@@ -51,7 +51,7 @@ export const describeGuide = (name: string, tests: () => void): void => {
   });
 };
 
-/** Parses a JSON block as an expectation: `…` matches any text. */
+/** Parses a JSON block as an expectation in which `…` matches any text. */
 const parseExpectation = ({ code }: Block): unknown =>
   JSON.parse(code, (_, value) => (value === '…' ? expect.any(String) : value));
 

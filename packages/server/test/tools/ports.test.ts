@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createPortFinder } from './ports.ts';
 
-test('finds different ports for two callers of one process number, before they use them', async () => {
+test('finds different ports for two callers in the same process, before they use them', async () => {
   const [one, other] = [createPortFinder(), createPortFinder()];
   const ports = [await one(), await other(), await one(), await other()];
   expect(new Set(ports).size).toBe(4);

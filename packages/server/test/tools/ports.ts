@@ -1,4 +1,4 @@
-/** Finds free ports for the servers of tests. Each test process reserves a block of ports. */
+/** Finds free ports for tests' servers. Each test process reserves a block of ports. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 
@@ -6,7 +6,7 @@ const firstPort = 11_000;
 const portsPerBlock = 500;
 const blocks = 40;
 
-/** Listens on a port. Returns undefined if it is in use. */
+/** Listens on a port. Returns undefined if the port is in use. */
 const tryToListen = async (port: number): Promise<Server | undefined> => {
   const server = createServer().listen(port, '127.0.0.1');
   try {
@@ -19,8 +19,8 @@ const tryToListen = async (port: number): Promise<Server | undefined> => {
 };
 
 /**
- * Reserves a block of ports by listening on its first one until this process ends. Without blocks, two processes could
- * find the same free port, and one would send its requests to the other's server.
+ * Reserves a block of ports by listening on its first port until this process exits. Without blocks, two processes
+ * could find the same free port, and one of them would send its requests to the other's server.
  */
 const reserveBlock = async (): Promise<number> => {
   for (let tries = 0; tries < blocks; tries += 1) {
@@ -32,7 +32,7 @@ const reserveBlock = async (): Promise<number> => {
   throw new Error('no block of ports is free');
 };
 
-/** Returns a function that finds free ports of one block, which its first call reserves. */
+/** Returns a function that finds free ports in one block. Its first call reserves the block. */
 export const createPortFinder = (): (() => Promise<number>) => {
   let block: Promise<number> | undefined;
   let offset = 0;
@@ -51,5 +51,5 @@ export const createPortFinder = (): (() => Promise<number>) => {
   };
 };
 
-/** Finds a free port. It stays free, because the kernel does not assign ports of this range. */
+/** Finds a free port. The port stays free, because the kernel does not assign ports in this range. */
 export const freePort = createPortFinder();

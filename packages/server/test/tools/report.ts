@@ -1,4 +1,4 @@
-/** Results of fault and security tests, for the table that `npm run test:faults` prints and stores in FAULTS.md. */
+/** Results of fault and security tests, for the table that `npm run test:faults` prints and writes to FAULTS.md. */
 import type { TestContext } from 'vitest';
 
 export interface Finding {
@@ -7,7 +7,7 @@ export interface Finding {
   /** How often the fault was provoked. */
   readonly count: string;
   readonly result: string;
-  /** How the server was weakened, and how the same check failed then. */
+  /** How the server was weakened, and how the same check then failed. */
   readonly weakened: string;
 }
 

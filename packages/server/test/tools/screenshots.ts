@@ -1,7 +1,7 @@
 /**
- * Takes screenshots. `npm run screenshots` writes those of the README and documentation to `docs/images/`, and those of
- * every console page to the folder SCREENSHOTS, by default a new temporary one. `npm run screenshots -- live` takes
- * only console pages named `live`.
+ * Takes screenshots. `npm run screenshots` writes those for the README and the documentation to `docs/images/`, and
+ * those of every console page to the folder SCREENSHOTS, by default a new temporary folder. `npm run screenshots --
+ * live` takes only the console pages named `live`.
  */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';

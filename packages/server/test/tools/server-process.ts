@@ -7,22 +7,22 @@ import { defaultRateLimits, type RateLimits } from '../../src/http/access/rate-l
 import { hashToken } from '../../src/ingest/token.ts';
 import { openStore } from '../../src/store/open.ts';
 
-/** Runs the build if it is newer than the sources, and otherwise the sources. */
+/** Runs the build if it is newer than the sources; otherwise, runs the sources. */
 const bin = fileURLToPath(new URL('../../bin/firsthand.js', import.meta.url));
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
 export interface ServeOptions {
   /** The path of another `firsthand` command. */
   readonly main?: string | undefined;
-  /** A command to run the server with, such as strace; the server's command is appended. */
+  /** A command that runs the server, such as strace. The server's command is appended to it. */
   readonly under?: readonly string[];
-  /** Options of Node. */
+  /** Options for Node. */
   readonly nodeArgs?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface Started {
-  /** The server, or the command in `under`. */
+  /** The server's process, or that of the command in `under`. */
   readonly process: ChildProcess;
   readonly url: string;
   /** Resolves with the exit code (null after a signal) when the process has ended. */
@@ -32,11 +32,11 @@ export interface Started {
 }
 
 export interface ServerProcess extends Started {
-  /** From the start of the process to its first response. */
+  /** The time from the start of the process to its first response. */
   readonly readyMilliseconds: number;
 }
 
-/** The server exited before it was ready. */
+/** Thrown if the server exits before it is ready. */
 export class EarlyExitError extends Error {
   override readonly name = 'EarlyExitError';
   readonly exitCode: number | null;
@@ -48,7 +48,7 @@ export class EarlyExitError extends Error {
   }
 }
 
-/** A RATE_LIMIT that disables all limits except the named ones, which keep their defaults. */
+/** Returns a RATE_LIMIT that disables all limits except the given ones, which keep their defaults. */
 export const withoutLimits = (...enforced: readonly (keyof RateLimits)[]): string =>
   (Object.keys(defaultRateLimits) as (keyof RateLimits)[])
     .filter((name) => !enforced.includes(name))
@@ -57,7 +57,7 @@ export const withoutLimits = (...enforced: readonly (keyof RateLimits)[]): strin
 
 const running = new Set<ChildProcess>();
 
-/** The child processes of a process; the child of strace is the server. */
+/** Returns the child processes of a process. The child of strace is the server. */
 export const childrenOf = (pid: number): number[] => {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
@@ -66,7 +66,7 @@ export const childrenOf = (pid: number): number[] => {
   }
 };
 
-// A failed test may leave its server running.
+// A failed test might leave its server running.
 afterAll(() => {
   for (const child of running) {
     for (const pid of childrenOf(child.pid as number)) process.kill(pid, 'SIGKILL');
@@ -74,7 +74,7 @@ afterAll(() => {
   }
 });
 
-/** Starts a server on a database file. */
+/** Starts a server with a database file. */
 export const launch = (databasePath: string, port: number, options: ServeOptions = {}): Started => {
   const [program, ...args] = [
     ...(options.under ?? []),
@@ -104,7 +104,10 @@ export const launch = (databasePath: string, port: number, options: ServeOptions
   return { process: child, url: `http://127.0.0.1:${port}`, ended, complaints: () => complaints };
 };
 
-/** Starts a server on a database file, and waits until it is ready. Throws EarlyExitError if it exits before. */
+/**
+ * Starts a server with a database file, and waits until it is ready. Throws EarlyExitError if the server exits before
+ * that.
+ */
 export const startServerProcess = async (
   databasePath: string,
   port: number,
@@ -130,17 +133,17 @@ export const startServerProcess = async (
   }
 };
 
-/** Stops a server by SIGTERM. Returns its exit code. */
+/** Stops a server with SIGTERM, and returns its exit code. */
 export const stopServerProcess = async ({ process: child, ended }: Started): Promise<number | null> => {
   child.kill('SIGTERM');
   return ended;
 };
 
-/** The resident memory of a process. */
+/** Returns the resident memory of a process. */
 export const readResidentMegabytes = (pid: number): number =>
   Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN) / 1024;
 
-/** Polls a number. Returns a function that stops the polling and returns the maximum. */
+/** Polls a number. Returns a function that stops polling and returns the maximum. */
 export const trackMaximum = (measure: () => number, everyMilliseconds = 20): (() => number) => {
   let maximum = 0;
   const update = () => {
@@ -161,7 +164,7 @@ export const trackMaximum = (measure: () => number, everyMilliseconds = 20): (()
 /** The browser token of the account that `createTestAccount` creates. */
 export const browserToken = 'browser_of_the_fault_tests_00000';
 
-/** As `createTestAccount`, for a database URL. `nth` distinguishes several accounts of a database. */
+/** Like `createTestAccount`, with a database URL. `nth` distinguishes several accounts in a database. */
 export const createTestAccountIn = async (databaseURL: string, nth = 0): Promise<string> => {
   const suffix = nth > 0 ? `_${nth}` : '';
   const token = `server_of_the_fault_tests_000000${suffix}`;
@@ -200,6 +203,6 @@ export const createTestAccountIn = async (databaseURL: string, nth = 0): Promise
   return token;
 };
 
-/** Creates an account with a browser token and a server token in a database file. Returns the server token. */
+/** Creates an account with a browser token and a server token in a database file, and returns the server token. */
 export const createTestAccount = (databasePath: string): Promise<string> =>
   createTestAccountIn(`sqlite:${databasePath}`);

@@ -1,4 +1,4 @@
-/** A vitest reporter that prints the table of fault and security tests, and with FAULTS=full updates FAULTS.md. */
+/** A Vitest reporter that prints the table of fault and security tests. With FAULTS=full, it also updates FAULTS.md. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Reporter, TestModule } from 'vitest/node';
 

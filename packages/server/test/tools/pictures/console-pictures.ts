@@ -25,7 +25,7 @@ const maxHeight = 2_400;
 const settleMs = 15_000;
 const restMs = 250;
 
-/** Waits until no part of the page is loading. Resolves with false after a timeout. */
+/** Waits until no part of the page is loading. Returns false after a timeout. */
 export const settle = async (page: Page): Promise<boolean> => {
   const waiting = page.locator('.opening, .skeleton, [aria-busy=true]');
   const end = Date.now() + settleMs;
@@ -46,7 +46,8 @@ interface PictureOptions {
 }
 
 /**
- * Makes the window as high as the page, unless a dialog is open, so that fixed elements are at the edges of the page.
+ * Makes the window as high as the page, so that fixed elements are at the edges of the page. Does nothing while a
+ * dialog is open.
  */
 const fitHeight = async (page: Page, size: Size): Promise<void> => {
   const { width, height } = sizes[size].viewport;

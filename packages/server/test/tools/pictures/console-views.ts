@@ -1,4 +1,4 @@
-/** The views of the console to take screenshots of: each page, and what opens over pages. */
+/** The console's views of which screenshots are taken: each page, and what opens over pages. */
 import type { Page } from 'playwright-core';
 import type { SampleServer } from './sample-server.ts';
 
@@ -10,11 +10,11 @@ export interface View {
   readonly name: string;
   /** The path below `/console/`. */
   readonly path: string;
-  /** The states to show; all of them by default. */
+  /** The states in which to show the view; by default, all of them. */
   readonly only?: readonly State[];
-  /** Whether to show it before signing in. */
+  /** Whether to show the view before signing in. */
   readonly isSignedOut?: boolean;
-  /** Actions before the screenshot. */
+  /** Actions to perform before the screenshot. */
   readonly act?: (page: Page) => Promise<unknown>;
 }
 
@@ -32,7 +32,7 @@ const press = (name: string) => (page: Page) => page.getByRole('button', { name,
 
 const openViews = (page: Page) => page.locator('.views-menu > summary').click();
 
-/** The live page comes first, while the sample shop's visitors are still active. */
+/** The live page is first, while the sample shop's visitors are still active. */
 export const listPictureViews = ({ ada, anonymous }: Pick<SampleServer, 'ada' | 'anonymous'>): readonly View[] => [
   { name: 'live', path: 'live' },
   { name: 'live-opened', path: 'live', only: full, act: (page) => page.locator('.event-name').nth(2).click() },

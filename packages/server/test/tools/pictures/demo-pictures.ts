@@ -1,4 +1,4 @@
-/** Takes screenshots of the demo page when a visitor has just identified herself, in light and dark. */
+/** Takes screenshots of the demo page just after a visitor has identified herself, in light and dark mode. */
 import { writeFileSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import { takeWebP } from './webp.ts';

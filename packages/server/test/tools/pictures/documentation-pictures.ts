@@ -7,7 +7,7 @@ import type { SampleServer } from './sample-server.ts';
 import { takeWebP } from './webp.ts';
 
 interface DocumentationPicture {
-  /** `overview` becomes `console-overview.webp`. */
+  /** The name without its prefix: `overview` becomes `console-overview.webp`. */
   readonly name: string;
   readonly path: string;
   readonly viewport: { readonly width: number; readonly height: number };
@@ -16,11 +16,11 @@ interface DocumentationPicture {
   readonly act?: (page: Page) => Promise<unknown>;
 }
 
-/** The documentation shows screenshots at two thirds of their pixels (`build/images.ts` of the docs). */
+/** The documentation shows screenshots at two thirds of their pixel size (`build/images.ts` in the docs). */
 const deviceScaleFactor = 1.5;
 const laptop = { width: 1280, height: 800 };
 
-/** Closes the newest sessions, and opens the anonymous ones below the newest recognition. */
+/** Collapses the newest sessions, and expands the anonymous sessions below the newest recognition. */
 const unfoldRecognition = async (page: Page): Promise<void> => {
   const open = page.locator('.session-head[aria-expanded=true]');
   while ((await open.count()) > 0) await open.first().click();

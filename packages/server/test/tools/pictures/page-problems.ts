@@ -1,4 +1,4 @@
-/** Finds visual problems of a page: sideways scrolling, layout shifts while it loads, and truncated texts. */
+/** Finds visual problems on a page: horizontal scrolling, layout shifts while the page loads, and truncated text. */
 import type { Page } from 'playwright-core';
 
 /** A larger sum of layout shifts (web.dev/cls) is visible as a jump. */
@@ -39,7 +39,7 @@ interface PageFindings {
   readonly shifts: readonly (readonly [value: number, of: string])[];
 }
 
-/** Describes the problems of a page. */
+/** Describes the problems on a page. */
 export const findPageProblems = async (page: Page): Promise<string[]> => {
   const { wide, cut, overflowing, shifts } = await page.evaluate<PageFindings>(findingsScript);
   const shift = shifts.reduce((sum, [value]) => sum + value, 0);

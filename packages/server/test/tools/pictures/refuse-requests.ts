@@ -1,11 +1,11 @@
-/** Simulates a server that refuses the console's requests, as if reports were starting and the disk were full. */
+/** Simulates a server that refuses the console's requests, as if reports were still starting and the disk were full. */
 import { errors } from '@firsthand/contract/errors';
 import type { Page } from 'playwright-core';
 
-/** The console needs this request to show anything. */
+/** Without this request, the console shows nothing. */
 const opening = '/account/getAccount';
 
-/** Refuses every request to the API except the opening one. */
+/** Refuses every request to the API, except getAccount. */
 export const refuseRequests = (page: Page): Promise<unknown> =>
   page.route(
     ({ pathname }) => !pathname.startsWith('/console/') && pathname !== opening,

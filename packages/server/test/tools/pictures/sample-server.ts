@@ -1,4 +1,4 @@
-/** Starts the server for screenshots: with a demo page, an account without data, and the sample shop. */
+/** Starts the server for screenshots, with a demo page, an account without data, and the sample shop. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,9 +1,9 @@
-/** Screenshots as WebP. */
+/** Takes screenshots in WebP format. */
 import type { Page } from 'playwright-core';
 
 const quality = 0.8;
 
-/** Takes a screenshot as WebP. Playwright supports only PNG, so Chromium re-encodes it in a separate page. */
+/** Takes a WebP screenshot. Playwright does not support WebP, so Chromium re-encodes a PNG in a separate page. */
 export const takeWebP = async (page: Page): Promise<Buffer> => {
   const png = await page.screenshot();
   const encoderPage = await page.context().newPage();
