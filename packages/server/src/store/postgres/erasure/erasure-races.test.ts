@@ -267,7 +267,7 @@ test('erases the values that imports stored about the contact, and its keys that
     ...{ defaultProfileID: 'customer', replaces: true, steps: [{ contact }] },
   });
   const storedChanges = async () =>
-    (await asking<{ changes: string }>(databaseURL, 'SELECT changes FROM import_contact')).map(
+    (await querySQL<{ changes: string }>(databaseURL, 'SELECT changes FROM import_contact')).map(
       ({ changes }) => changes,
     );
   const successor = await server.createContact({ address: ann, userUUID: null });
