@@ -84,7 +84,7 @@ PORT=2`;
             return [];
           }
         });
-        // Excludes values with a line break, whose lines may be separate assignments.
+        // Excludes values with a line break, because their lines might look like separate assignments.
         const whole = lines.filter(([, text]) => !text.includes('\n'));
         writeFileSync(file, whole.map(([name, text]) => `${name}=${text}\n`).join(''));
         const names = whole.map(([name]) => name);

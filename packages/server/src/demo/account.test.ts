@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => store.close());
 
-it('creates the account once, and returns its server token only then', async () => {
+it('creates the account once, and returns its server token only when it creates the account', async () => {
   const first = await openDemoAccount(store, 0);
   expect(first).toMatchObject({ browserToken: expect.stringMatching(/^browser_/), serverToken: expect.any(String) });
   expect(await openDemoAccount(store, 1)).toEqual({ ...first, serverToken: undefined });
@@ -31,7 +31,7 @@ it('lets pages add to the catalogues', async () => {
   expect(await store.getAccount(demo?.asker.account as number)).toMatchObject({ browserCatalogue: true });
 });
 
-it('creates a browser token if all existing ones were revoked', async () => {
+it('creates a browser token if all existing browser tokens are revoked', async () => {
   const first = await openDemoAccount(store, 0);
   const account = first?.asker.account as number;
   const { tokens } = await store.getAccount(account);

@@ -9,7 +9,9 @@ import { readBrowserData } from './browser-data.ts';
 
 const userUUID = 'a-browser-of-a-test';
 
-/** A store with the demo's account. This browser has an event, and the shop's server identified it as Ann. */
+/**
+ * A store with the demo's account. The browser has an event, and the shop's server has identified its visitor as Ann.
+ */
 const setUp = async (): Promise<{ store: Store; asker: StoreCaller; contactUUID: string }> => {
   const store = await openStore({ databaseURL: await newDatabaseURL(), role: 'server', onFatal: () => {} });
   const { asker } = (await openDemoAccount(store, 0)) as { asker: StoreCaller };

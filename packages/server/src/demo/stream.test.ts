@@ -6,7 +6,7 @@ import { createStream } from './stream.ts';
 
 const empty: EventPage = { events: [], next: null, through: 0 };
 
-/** Creates the panel's stream with a store whose reads fail starting with number `failsFrom`. */
+/** Creates the panel's stream with a store whose reads fail from number `failsFrom` on. */
 const setUp = (failsFrom: number) => {
   let reads = 0;
   let commit = () => {};

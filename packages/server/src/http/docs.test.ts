@@ -51,7 +51,7 @@ describe('a page of the documentation', () => {
     ['/docs/guide', 'curl'],
     ['/docs/reference/', 'Reference'],
     ['/docs/reference/logEvent', 'picture'],
-  ])('is served at %s with a strict policy, and revalidated each time', async (path, content) => {
+  ])('is served at %s with a strict policy, and is revalidated each time', async (path, content) => {
     const { status, headers, bytes } = await request(path);
     expect(status).toBe(200);
     expect(bytes.toString()).toContain(content);
@@ -88,7 +88,7 @@ describe('a page of the documentation', () => {
     expect((await request('/docs/', {}, other)).status).toBe(404);
   });
 
-  it('does not depend on the host in the request, so that caches cannot be poisoned', async () => {
+  it('does not depend on the request’s host, so that caches cannot be poisoned', async () => {
     const page = await text('/docs/guide');
     for (const [name, value] of [
       ['Host', 'evil.example'],
@@ -103,7 +103,7 @@ describe('a page of the documentation', () => {
     }
   });
 
-  it('escapes its address', async () => {
+  it('escapes the server’s address', async () => {
     const other = await another({}, `http://"><script>alert('&')</script>`);
     const page = await text('/docs/guide', {}, other);
     expect(page).toContain(`http://&quot;&gt;&lt;script&gt;alert('&amp;')&lt;/script&gt;`);
@@ -162,7 +162,7 @@ it('caches assets forever', async () => {
   expect(headers.get('content-type')).toBe('text/css; charset=utf-8');
 });
 
-it('recognizes a folder with a build', () => {
+it('recognizes a folder that contains a build', () => {
   expect(hasDocs(folder)).toBe(true);
   expect(hasDocs(join(folder, 'assets'))).toBe(false);
 });

@@ -57,7 +57,7 @@ describe('an unsupported method', () => {
     ['POST', '/event/getEvent', 'GET, HEAD'],
     ['OPTIONS', '/event/getEvent', 'GET, HEAD'],
     ['PUT', '/healthz', 'GET, HEAD'],
-  ])('returns 405 with the allowed ones: %s %s', async (method, path, allow) => {
+  ])('returns 405 with the allowed methods: %s %s', async (method, path, allow) => {
     const scene = await openTestScene();
     const { status, body, headers } = await scene.send(path, { method });
     expect([status, body.error.code, headers.get('allow')]).toEqual([405, 'method_not_allowed', allow]);
@@ -115,7 +115,7 @@ describe('the monitoring routes', () => {
   });
 });
 
-describe('a fault', () => {
+describe('an internal error', () => {
   it('returns 500 without details, which are logged with the requestID', async () => {
     const scene = await openTestScene({
       wrap: (store) => ({
@@ -234,7 +234,7 @@ describe('rate limits', () => {
     expect((await sendEvent(scene, 'browser', { userUUID })).status).toBe(200);
   });
 
-  it('count client addresses behind a trusted proxy only', async () => {
+  it('count client addresses only behind a trusted proxy', async () => {
     for (const [trustProxy, expected] of [
       [['10.0.0.0/8'], [200, 200, 429]],
       [[], [200, 429, 429]],
@@ -277,7 +277,7 @@ describe('an unlisted proxy', () => {
   });
 
   it.each([
-    ['a visitor without a proxy', '127.0.0.1', {}, {}],
+    ['a visitor who uses no proxy', '127.0.0.1', {}, {}],
     ['a header from a public address', '203.0.113.9', { 'X-Forwarded-For': '198.51.100.7' }, {}],
     ['a trusted proxy', '127.0.0.1', { 'X-Forwarded-For': '198.51.100.7' }, { trustProxy: ['127.0.0.1'] }],
     ['no address', '', { 'X-Forwarded-For': '198.51.100.7' }, {}],
@@ -287,7 +287,7 @@ describe('an unlisted proxy', () => {
     expect(warnings(scene)).toBe(0);
   });
 
-  it('is noted for the doctor once an hour, until a proxy is trusted', async () => {
+  it('is recorded for firsthand doctor once an hour, until a proxy is trusted', async () => {
     const notes: (number | null)[] = [];
     let time = Date.UTC(2026, 5, 1, 12);
     const wrap = (store: Store): Store => ({
@@ -348,7 +348,7 @@ describe('the log', () => {
       milliseconds: expect.any(Number),
       requestID: expect.any(String),
     });
-    // A requestID is random and may contain the letters of a short secret.
+    // A requestID is random, and might contain the letters of a short secret.
     const logged = scene.logged().replaceAll(/"requestID":"[\w-]{21}"/g, '');
     for (const secret of [...Object.values(tokens), 'guessed', 'lovelace', 'ada', '?', 'tokenUUID', fields.userUUID]) {
       expect(logged).not.toContain(secret);
@@ -356,13 +356,13 @@ describe('the log', () => {
   });
 });
 
-describe('on a socket', () => {
+describe('an HTTP connection', () => {
   const listen = async () => {
     const scene = await openTestScene();
     const server = createAdaptorServer({ fetch: scene.app.fetch }) as Server;
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    // Closed before the scene, whose store it uses.
+    // Closed before the scene, because it uses the scene's store.
     resources.unshift({
       close: () => {
         const closed = once(server, 'close');

@@ -20,7 +20,7 @@ it.each([
   ['/assets/a.js', '/assets/data/', 'data/'],
   ['/x/y/a.js', '/', '../../'],
   ['/x/y/a.js', '/x/', '../'],
-])('points from %s to the API below %s with data-api="%s"', (trackerPath, prefix, api) => {
+])('connects a page with script %s to the API below %s with data-api="%s"', (trackerPath, prefix, api) => {
   expect(tagOf(trackerPath, prefix)).toContain(` data-api="${api}" data-page-views="`);
   expect(new URL(api, root + trackerPath).href).toBe(root + prefix);
 });

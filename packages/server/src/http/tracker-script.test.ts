@@ -101,7 +101,7 @@ describe('/tracker.js', () => {
     expect(response.headers.get('access-control-allow-origin')).toBe('*');
   });
 
-  it('does not serve compressed files by name', async () => {
+  it('does not serve compressed files under their own names', async () => {
     expect((await scene.app.request('/tracker.js.br')).status).toBe(404);
   });
 
@@ -130,18 +130,23 @@ describe('the script at TRACKER_PATH', () => {
     ['/main.js', '/', 'main'],
     ['/tracker.js', '/', 'tracker'],
     ['/shop/assets/kettle.min.js', '/shop/assets/', 'kettle.min'],
-  ])('%s has its files in its folder, named like it, and /tracker.js stays', async (trackerPath, pageFolder, stem) => {
-    const paths = trackerRoutes(folder, trackerPath).map(({ path }) => path);
-    expect(new Set(paths).size).toBe(paths.length);
-    const hash = '0123456789abcdef';
-    expect(paths).toEqual(
-      expect.arrayContaining([
-        trackerPath,
-        ...[`${stem}.full.js`, `${stem}.${hash}.js`, 'integrity.json', 'licenses.txt'].map((name) => pageFolder + name),
-        ...['/tracker.js', '/tracker.full.js', `/tracker.${hash}.js`, '/integrity.json', '/licenses.txt'],
-      ]),
-    );
-  });
+  ])(
+    '%s has its files in its folder, named like the script, and /tracker.js remains',
+    async (trackerPath, pageFolder, stem) => {
+      const paths = trackerRoutes(folder, trackerPath).map(({ path }) => path);
+      expect(new Set(paths).size).toBe(paths.length);
+      const hash = '0123456789abcdef';
+      expect(paths).toEqual(
+        expect.arrayContaining([
+          trackerPath,
+          ...[`${stem}.full.js`, `${stem}.${hash}.js`, 'integrity.json', 'licenses.txt'].map(
+            (name) => pageFolder + name,
+          ),
+          ...['/tracker.js', '/tracker.full.js', `/tracker.${hash}.js`, '/integrity.json', '/licenses.txt'],
+        ]),
+      );
+    },
+  );
 
   it('is the same file with the same ETag, and integrity.json lists immutable files by both names', async () => {
     const renamed = await openScene({ files: { tracker: folder }, paths: { trackerPath: '/x/y.js' }, basePath: '/s/' });

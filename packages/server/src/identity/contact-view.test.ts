@@ -48,7 +48,7 @@ describe('a field', () => {
   test.each<[string, ContactRecord[], string, boolean]>([
     ['that was never set is empty', [record({})], '', false],
     ['is the contact’s own', [record(telephone('1'))], '1', false],
-    ['of its own isn’t replaced by a claim', [record(telephone('1'), claim(1, telephone('2')))], '1', false],
+    ['with its own value isn’t replaced by a claim', [record(telephone('1'), claim(1, telephone('2')))], '1', false],
     ['that is empty is filled by a claim', [record({}, claim(1, telephone('2')))], '2', true],
     [
       'is filled by the earliest claim, in any order',
@@ -57,13 +57,13 @@ describe('a field', () => {
       true,
     ],
     [
-      'is filled by the claim of the user with the newest link',
+      'is filled by the claim of the user who was linked most recently',
       [record({}, ...[3, 1, 2].map((nth) => claim(4 - nth, telephone(`${nth}`), { newestLink: nth * 10 })))],
       '3',
       true,
     ],
     [
-      'is filled by an accepted claim in preference to one with a newer link',
+      'is filled by an accepted claim rather than by one with a newer link',
       [
         record(
           {},
@@ -75,7 +75,7 @@ describe('a field', () => {
       false,
     ],
     [
-      'is filled by an accepted claim in preference to an earlier open one',
+      'is filled by an accepted claim rather than by an earlier open claim',
       [record({}, claim(1, telephone('1')), claim(2, telephone('2'), accepted))],
       '2',
       false,
@@ -93,16 +93,16 @@ describe('a field', () => {
       '2',
       true,
     ],
-    ['cleared on purpose stays empty', [record(telephone(''), claim(1, telephone('1'), accepted))], '', false],
+    ['that was explicitly cleared stays empty', [record(telephone(''), claim(1, telephone('1'), accepted))], '', false],
     ['comes from a merged record', [record({}), record(telephone('2'))], '2', false],
     [
-      'of the contact’s own record precedes a merged one’s',
+      'in the contact’s own record precedes that of a merged record',
       [record(telephone('1')), record(telephone('2'))],
       '1',
       false,
     ],
     [
-      'cleared in the contact’s own record hides a merged one’s',
+      'that is cleared in the contact’s own record hides that of a merged record',
       [record(telephone('')), record(telephone('2'))],
       '',
       false,
@@ -114,13 +114,13 @@ describe('a field', () => {
       false,
     ],
     [
-      'cleared in a merged record is empty',
+      'that is cleared in a merged record is empty',
       [record({}, claim(1, telephone('1'))), record(telephone('')), record(telephone('3'))],
       '',
       false,
     ],
     [
-      'of a merged record precedes an accepted claim',
+      'in a merged record precedes an accepted claim',
       [record({}, claim(1, telephone('1'), accepted)), record(telephone('2'))],
       '2',
       false,
@@ -162,7 +162,7 @@ describe('the e-mail address', () => {
     ]);
   });
 
-  test('of a merged record is shown only if the contact has none', () => {
+  test('of a merged record is shown only if the contact itself has none', () => {
     const anna = { ...record(address('anna@example.com')), verified: false };
     const view = viewContact([record(address('ann@example.com')), anna]);
     expect([view.fields.contactEmailaddress, view.claimed]).toEqual(['ann@example.com', []]);
@@ -185,7 +185,7 @@ describe('an attribute', () => {
     ['that was never set is absent', [record({})], undefined, false],
     ['may be empty in a record', [record(size(''), claim(1, size('L')))], '', false],
     [
-      'removed on purpose stays absent',
+      'that was explicitly removed stays absent',
       [record(size(null), claim(1, size('L'), accepted)), record(size('S'))],
       undefined,
       false,
@@ -210,7 +210,7 @@ describe('a tag', () => {
     ['that was never set is absent', [record({})], false, false],
     ['is the contact’s own', [record(vip(true))], true, false],
     [
-      'removed on purpose stays absent',
+      'that was explicitly removed stays absent',
       [record(vip(false), claim(1, vip(true), accepted)), record(vip(true))],
       false,
       false,
@@ -283,7 +283,7 @@ describe('a handle', () => {
     ['open', {}],
     ['accepted', accepted],
     ['voided', voided],
-  ])('shows the values of an %s claim, and nothing as claimed', (_, change) => {
+  ])('shows the values of an %s claim, none of them as claimed', (_, change) => {
     const view = viewClaim(claim(1, sent, change));
     expect(view.fields).toEqual({
       ...Object.fromEntries(contactFields.map((name) => [name, ''])),
@@ -296,7 +296,7 @@ describe('a handle', () => {
   });
 });
 
-describe('a browser that sends more values', () => {
+describe('a browser that sends more values later', () => {
   test('replaces its own values, keeps absent and empty ones, and accumulates tags', () => {
     const before = values({
       fields: { contactTitle: 'Dr', contactMobile: '1', contactJobRole: 'cook' },
@@ -342,7 +342,7 @@ describe('an external ID', () => {
       ['7', []],
     ],
     [
-      'stays claimed when another external ID is accepted',
+      'remains claimed when another external ID is accepted',
       [ofPage(id('7'), claim(1, id('8'), { accepted: true }))],
       ['7', ['contactExternalID']],
     ],
@@ -352,7 +352,7 @@ describe('an external ID', () => {
       ['', []],
     ],
     ['of a voided claim is not shown', [record({}, claim(1, id('8'), { voided: true }))], ['', []]],
-    ['that was cleared stays cleared', [record(id(''), claim(1, id('8')))], ['', []]],
+    ['that was cleared remains cleared', [record(id(''), claim(1, id('8')))], ['', []]],
     ['of a merged record fills the contact’s empty one', [record({}, claim(1, id('8'))), record(id('9'))], ['9', []]],
     ['of a merged record does not replace the contact’s own', [record(id('7')), record(id('9'))], ['7', []]],
   ])('%s', (_, records, expected) => {
@@ -420,7 +420,7 @@ describe('for any records', () => {
   test('lists claimed values, removes them with the open claims, and keeps accepted ones', () => {
     fc.assert(
       fc.property(anyRecords, (all) => {
-        // Removes external IDs from claims: they stay claimed even if the claim is accepted.
+        // Removes external IDs from claims, because they stay claimed even if the claim is accepted.
         const records = mapClaims(all, (claims) =>
           claims.map((each) => {
             const { contactExternalID: _, ...fields } = each.values.fields;

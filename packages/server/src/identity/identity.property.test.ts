@@ -23,7 +23,7 @@ interface LoggedEvent {
   readonly contact: number | null;
 }
 
-/** An account as a store has it: the store records what happened, and the rules determine ownership. */
+/** An account as a store has it. The store records what happened, and the rules determine ownership. */
 interface Account {
   readonly sequence: number;
   readonly events: readonly LoggedEvent[];
@@ -134,7 +134,7 @@ const step = (account: Account, action: Action): Account => {
 
 type Check<Do extends Action['do']> = (before: Account, action: Extract<Action, { do: Do }>, after: Account) => void;
 
-/** Checks every action of this kind in arbitrary histories; fails if there were too few. */
+/** Checks every action of this kind in arbitrary histories. Fails if there were too few. */
 const assertEach = <Do extends Action['do']>(name: Do, check: Check<Do>) => {
   let checked = 0;
   fc.assert(
@@ -154,7 +154,7 @@ const assertEach = <Do extends Action['do']>(name: Do, check: Check<Do>) => {
   expect(checked).toBeGreaterThan(100);
 };
 
-/** Returns the events whose owner changed, without new and erased ones. */
+/** Returns the events whose owner changed, except new and erased events. */
 const movedEvents = (before: Account, after: Account) => {
   const owners = ownersIn(before);
   const remaining = after.events.filter((event) => owners.has(event.sequence));
@@ -169,7 +169,7 @@ const ownersOfNext = (account: Account, user: number) => {
   return [ownersIn(later).get(later.sequence)];
 };
 
-/** Checks that an appended link takes exactly the events of the anonymous stretch at the end. */
+/** Checks that an appended link takes exactly the anonymous events at the end of the history. */
 const expectOnlyTheAnonymousStretchToMove = (before: Account, user: number, contact: number, after: Account) => {
   const last = deciding(before, user).at(-1);
   const stretch = before.events.filter(
@@ -205,7 +205,7 @@ describe('the identity rules, after every action of any history,', () => {
     );
   });
 
-  test('split a user’s history without gaps or overlaps, in agreement with the owner at each point', () => {
+  test('split a user’s history without gaps or overlaps, and agree with the owner at each point', () => {
     fc.assert(
       fc.property(actionsArbitrary, (actions) => {
         const account = actions.reduce(step, empty);
@@ -256,7 +256,7 @@ describe('the identity rules, after every action of any history,', () => {
 });
 
 describe('the ownership rules', () => {
-  test('let a link take only the anonymous stretch at the end, and a switch take no past event', () => {
+  test('let a link take only the anonymous events at the end, and let a switch take no past event', () => {
     assertEach('link', (before, { user, contact }, after) => {
       if (after.sequence === before.sequence) expect(movedEvents(before, after)).toEqual([]);
       else expectOnlyTheAnonymousStretchToMove(before, user, contact, after);
@@ -312,7 +312,7 @@ describe('the ownership rules', () => {
       const old = targetOf(before, action);
       if (!old) return;
       const from = deciding(after, action.user).findLast(({ sequence }) => sequence < old.sequence)?.sequence ?? 0;
-      // Claims after it start or stop counting, up to the next verified statement.
+      // Claims after the statement start or stop counting, up to the next verified statement.
       const next = statementsOf(after, action.user).find(
         ({ sequence, verified, voided }) => sequence > old.sequence && verified && !voided,
       );
@@ -356,7 +356,7 @@ describe('the ownership rules', () => {
     });
   });
 
-  test('on erasure, delete the person’s events (with verifiedOnly, except claimed ones) and all statements about the person', () => {
+  test('let an erasure delete the person’s events (with verifiedOnly, except claimed ones) and all statements about the person', () => {
     let retained = 0;
     assertEach('erase', (before, { contact, verifiedOnly }, after) => {
       if (after === before) return;
@@ -376,7 +376,7 @@ describe('the ownership rules', () => {
     expect(retained).toBeGreaterThan(20);
   });
 
-  test('move only the events of excess claimed links when these are deleted', () => {
+  test('move only the events of excess claimed links when these links are deleted', () => {
     let moved = 0;
     const deleteExcess = (account: Account, contact: number, maxLinks: number) => {
       const links = users

@@ -26,7 +26,7 @@ const cases: [string, Statement[], (number | null)[]][] = [
   ['follows a switch and a switch back', [link(10, ann), link(20, bob), link(30, ann)], [ann, ann, bob, ann]],
   ['is nobody after an unlink', [link(10, ann), unlink(20)], [ann, ann, null, null]],
   [
-    'is the contact of a link after an unlink only back to the unlink',
+    'is the contact of a link after an unlink, but only back to the unlink',
     [link(10, ann), unlink(20), link(30, bob)],
     [ann, ann, bob, bob],
   ],
@@ -49,7 +49,7 @@ const cases: [string, Statement[], (number | null)[]][] = [
   ['stays with a claim before a verified link', [claim(10, ann), link(20, bob)], [ann, ann, bob, bob]],
   ['is the contact of a claim after an unlink', [link(10, ann), unlink(20), claim(30, bob)], [ann, ann, bob, bob]],
   [
-    'does not reach back from a claim before an unlink',
+    'is not the contact of a claim between a verified link and an unlink',
     [link(10, ann), claim(20, bob), unlink(30)],
     [ann, ann, ann, null],
   ],
@@ -137,7 +137,7 @@ describe('why', () => {
 });
 
 describe('stretches', () => {
-  test('are one stretch without an owner if there are no statements', () => {
+  test('are a single stretch without an owner if there are no statements', () => {
     expect(stretchesOf([])).toEqual<Stretch[]>([
       { after: 0, through: Infinity, contact: null, statement: null, reason: 'nobody' },
     ]);

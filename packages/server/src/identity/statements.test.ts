@@ -144,7 +144,7 @@ describe('the excess links', () => {
     }),
   );
 
-  test('are the oldest claimed ones beyond the maximum', () => {
+  test('are the oldest claimed links beyond the maximum', () => {
     fc.assert(
       fc.property(anyList, fc.nat({ max: 10 }), (statements, maxLinks) => {
         const excess = findExcessLinks(statements, maxLinks);

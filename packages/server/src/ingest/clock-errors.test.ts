@@ -4,7 +4,7 @@ import { createClockErrorEstimator } from './clock-errors.ts';
 const day = 86_400_000;
 
 describe('the error of a browser’s clock', () => {
-  it('is zero while transit time can explain the difference', () => {
+  it('is zero if transit time can explain the difference', () => {
     const errorOf = createClockErrorEstimator();
     expect([0, 300, 16_000, 59_000, -900, 20].map((late) => errorOf('a', late))).toEqual([0, 0, 0, 0, 0, 0]);
   });

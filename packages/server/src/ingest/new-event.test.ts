@@ -29,7 +29,7 @@ describe('a new event', () => {
     });
   });
 
-  it('may have a name instead of an eventID', () => {
+  it('can have a name instead of an eventID', () => {
     expect(newEvent({ userUUID: user, eventName: 'Signed up' }, {}, context)).toMatchObject({
       eventID: null,
       eventName: 'Signed up',
@@ -37,10 +37,10 @@ describe('a new event', () => {
   });
 
   it.each([
-    ['the envelope’s user', {}, { userUUID: user }, [user, null]],
-    ['its own user before the envelope’s', { userUUID: otherUser }, { userUUID: user }, [otherUser, null]],
+    ['the batch’s user', {}, { userUUID: user }, [user, null]],
+    ['its own user rather than the batch’s', { userUUID: otherUser }, { userUUID: user }, [otherUser, null]],
     ['its own contact before the envelope’s', { contactUUID: 'own' }, { contactUUID: 'enveloped' }, [null, 'own']],
-    ['its own user and the envelope’s contact', { userUUID: user }, { contactUUID: 'enveloped' }, [user, 'enveloped']],
+    ['its own contact and the batch’s user', { userUUID: user }, { contactUUID: 'enveloped' }, [user, 'enveloped']],
     ['no user or contact', {}, {}, [null, null]],
   ])('has %s', (_, own, envelope, expected) => {
     const { userUUID, contactUUID } = newEvent({ eventID: 1, ...own }, envelope, context);

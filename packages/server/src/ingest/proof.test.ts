@@ -46,7 +46,7 @@ describe('a contactProof', () => {
       expect(isProof(proofOfID, { ...user, externalID }, [key], at(0))).toBe(false);
   });
 
-  it('may be created only with a live server token', () => {
+  it('can be created only with a live server token', () => {
     expect(isProof(proof, vouched, [keyOf('server_newer'), key], at(0))).toBe(true);
     expect(isProof(proof, vouched, [keyOf('server_newer')], at(0))).toBe(false);
     expect(isProof(proof, vouched, [], at(0))).toBe(false);

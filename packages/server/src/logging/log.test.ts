@@ -36,7 +36,7 @@ it('never writes fields that contain secrets', () => {
   expect(JSON.stringify(line)).not.toMatch(/x[123]/);
 });
 
-it('writes only the name, code and stack of a fault, in any field', () => {
+it('writes only the name, code and stack of an error, in any field', () => {
   const fault = Object.assign(new Error('duplicate key'), { row: ['x1'] });
   const lines = linesOf((log) => {
     log.error({ err: fault }, 'it failed');

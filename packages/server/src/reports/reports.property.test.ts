@@ -107,7 +107,7 @@ const busyHistory = historyWith(
     .map((totals) => ({ ...withRange(totals), edges: totals.edges })),
 );
 
-/** Events in many groups, most of them in a few, and breakdowns that return only the first groups. */
+/** Events in many groups, most of them in only a few, and breakdowns that return only the first groups. */
 const crowdedHistory = historyWith(
   fc.boolean(),
   fc.array(
@@ -137,7 +137,7 @@ const crowdedHistory = historyWith(
 );
 
 const { worlds, add, check, purged, restart, close } = createTestReports();
-/** Each world has its own account, and an open account takes memory. */
+/** Each world has its own account. The number is limited, because an open account takes memory. */
 const maxOpenWorlds = 50;
 afterAll(close);
 
@@ -200,7 +200,7 @@ test('puts a group with the most people first even if it has few sessions', asyn
     eventTime += pause;
     world.log([{ user, contact, eventID: 1, eventTime, attributes: new Map([['page', page]]) }]);
   };
-  // One session of four contacts who share a browser.
+  // One session, in which four contacts share a browser.
   for (const contact of [1, 2, 3, 4]) look('/a', 1, contact);
   for (const user of [2, 3, 4]) look('/b', user);
   for (const user of [2, 3]) look('/c', user, 0, hour);

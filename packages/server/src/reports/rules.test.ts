@@ -42,7 +42,7 @@ describe('a report', () => {
     expect(total.value?.p95).toBeCloseTo(94.975);
   });
 
-  test('orders events of the same millisecond as they were stored', async () => {
+  test('orders events within the same millisecond as they were stored', async () => {
     const steps = [{ eventIDs: [1] }, { eventIDs: [2] }];
     const funnel: FunnelQuery = { ...base, report: 'funnel', steps, withinMilliseconds: 0, per: 'person' };
     const stepsOf = async (...eventIDs: number[]) =>
@@ -58,7 +58,7 @@ describe('a report', () => {
     ]);
   });
 
-  test('for people who reached a step, counts all events that match the filter, not only the steps', async () => {
+  test('counts all events that match the filter, not only the steps, for people who reached a step', async () => {
     const account = log({}, { eventID: 2, eventTime: 1 }, { eventID: 3, eventTime: 2, amount: '5' });
     const of = { kind: 'step', step: 1, dropped: false, withinMilliseconds: to, per: 'person' } as const;
     const people = (condition: PeopleQuery['condition']): PeopleQuery => ({

@@ -15,7 +15,7 @@ const open = async () => {
   onTestFinished(() => store.close());
   return store;
 };
-/** Fixed, so that every run fills the same shop. */
+/** Fixed, so that every run generates the same shop. */
 const now = Date.UTC(2026, 10, 25, 14, 30);
 const events = 2_000;
 

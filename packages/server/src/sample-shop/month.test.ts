@@ -47,7 +47,7 @@ it('starts 30 days ago and ends less than a minute ago, in chronological order',
   expect(times.at(-1)).toBeGreaterThan(now - 60_000);
 });
 
-it('includes every kind of change of people, links and claims', () => {
+it('includes every kind of change to people, links and claims', () => {
   const count = (call: Action['call']) => all(call).length;
   expect(count('linkUser')).toBeGreaterThan(50);
   const changes = [
@@ -89,7 +89,7 @@ it('includes the labels that the server adds, but none for bots', () => {
   expect(events.filter((event) => attributeOf(event, 'robot')).length).toBe(1_000);
 });
 
-it('includes a campaign that brings buyers and one that brings none', () => {
+it('includes one campaign that attracts buyers, and one that attracts none', () => {
   const buyers = usersOf(events.filter(({ eventID }) => eventID === eventIDs.Purchased));
   const visitorsFrom = (campaign: string) =>
     usersOf(events.filter((event) => attributeOf(event, 'utm_campaign') === campaign));

@@ -12,7 +12,7 @@ it('distrusts a clock for a day after it jumps', () => {
     () => setMs + monotonicMs,
     () => monotonicMs,
   );
-  /** Advances the clock hour by hour; returns in how many of these hours the clock is trusted. */
+  /** Advances the clock hour by hour. Returns the number of hours in which the clock is trusted. */
   const trustedHours = (hours: number): number => {
     let trusted = 0;
     for (let hour = 0; hour < hours; hour += 1) {

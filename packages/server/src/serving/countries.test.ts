@@ -56,11 +56,11 @@ describe('openCountries', () => {
 
 describe('openCountries throws a BadConfiguration that names GEO_FILE if the file', () => {
   it.each([
-    ['is not there', () => join(folder, 'none.mmdb'), /ENOENT/],
+    ['does not exist', () => join(folder, 'none.mmdb'), /ENOENT/],
     ['is empty', () => fileOf(''), /MMDB file/],
-    ['is something else', () => fileOf('x'.repeat(10_000)), /MMDB file/],
-    ['is cut off', () => fileOf(mmdb({ [eight]: germany }).subarray(0, 60)), /MMDB file/],
-    ['has no countries', () => fileOf(mmdb({ [eight]: { autonomous_system_number: 1 } })), /has none for IPv4/],
+    ['is another kind of file', () => fileOf('x'.repeat(10_000)), /MMDB file/],
+    ['is truncated', () => fileOf(mmdb({ [eight]: germany }).subarray(0, 60)), /MMDB file/],
+    ['contains no countries', () => fileOf(mmdb({ [eight]: { autonomous_system_number: 1 } })), /has none for IPv4/],
   ])('%s', (_, path, message) => {
     expect(() => openCountries(path())).toThrow(BadConfiguration);
     expect(() => openCountries(path())).toThrow(/^GEO_FILE \(or --geo-file\) must be an MMDB file/);

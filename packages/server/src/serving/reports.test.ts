@@ -64,7 +64,7 @@ it('removes erased events from the files of each account after each commit, and 
   // Account 3 no longer exists in the store.
   expect(deletedAccounts).toEqual([3]);
   isFailing = false;
-  // Waits for the current round and at most one retry.
+  // Waits for the current round, and for one retry at most.
   const isAtRest = async () => {
     const before = purges.length;
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -60,7 +60,7 @@ it('deletes nothing while the clock is not trusted', async () => {
       days: 30,
       log,
       now: () => {
-        // Jumps a year ahead at each reading.
+        // The clock jumps a year ahead at each reading.
         now += 365 * dayMs;
         return now;
       },
@@ -70,7 +70,7 @@ it('deletes nothing while the clock is not trusted', async () => {
   expect(calls).toBe(0);
 });
 
-it('deletes ended sessions and share links in batches even if events are stored forever', async () => {
+it('deletes expired sessions and share links in batches, even if events are stored forever', async () => {
   const now = Date.UTC(2026, 5, 15);
   const requests: object[] = [];
   const store = {
@@ -86,7 +86,7 @@ it('deletes ended sessions and share links in batches even if events are stored 
   expect(requests).toEqual([0, 500, 1_000].map((after) => ({ time: now, after, most: 500 })));
 });
 
-it('deletes old events even if deleting ended sessions fails', async () => {
+it('deletes old events even if deleting expired sessions fails', async () => {
   let calls = 0;
   const store = {
     deleteExpired: () => Promise.reject(new Error('busy')),

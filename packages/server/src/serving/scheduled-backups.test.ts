@@ -46,7 +46,7 @@ const setUp = (times: number[], everyMs = hour) => {
   return { clock, lines, made, make, backups, begin, pass };
 };
 
-test('makes a backup immediately if there is none, and then one each period', async () => {
+test('makes a backup immediately if there is none, then one per period', async () => {
   const { made, begin, pass, lines } = setUp([]);
   const { newestTime } = begin();
   expect([await pass(), await pass(), await pass()]).toEqual([hour, hour, hour]);
@@ -66,7 +66,7 @@ test('waits only for the rest of the period after a restart', async () => {
   expect(made).toEqual([start + (hour / 4) * 3]);
 });
 
-test('waits for a period longer than the longest timer', async () => {
+test('waits for a period that is longer than the longest timer', async () => {
   const { made, begin, pass } = setUp([start], 60 * 24 * hour);
   begin();
   for (let day = 0; day < 60; day += 1) expect(await pass()).toBe(24 * hour);
@@ -86,7 +86,7 @@ test.each([
   expect(made).toHaveLength(6);
 });
 
-test('ignores a backup with a future time', () => {
+test('ignores a backup with a time in the future', () => {
   expect(initialPause(start + 1, hour, start)).toBe(0);
   expect(initialPause(start, hour, start)).toBe(hour);
   expect(initialPause(start - 2 * hour, hour, start)).toBe(0);
@@ -122,7 +122,7 @@ test('logs a folder that cannot be listed, and still makes a backup', async () =
   expect(made).toHaveLength(1);
 });
 
-test('aborts the current backup on stop without logging a failure', async () => {
+test('aborts the current backup when it stops, without logging a failure', async () => {
   const { make, begin, pass, lines } = setUp([]);
   make.mockImplementationOnce(
     (_plan, _backups, signal) =>

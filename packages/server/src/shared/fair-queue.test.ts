@@ -37,7 +37,7 @@ it('reserves the last free slot for an account without a running task', async ()
   expect(started.slice(4)).toEqual(['a3', 'b2']);
 });
 
-it('starts accounts in turn, and tasks of an account in their order', async () => {
+it('starts tasks of different accounts in turn, and tasks of the same account in order', async () => {
   const { add, end, started } = setUp(3);
   for (const name of ['a1', 'a2', 'a3', 'a4', 'a5']) await add(name, 1);
   for (const name of ['b1', 'b2', 'b3']) await add(name, 2);

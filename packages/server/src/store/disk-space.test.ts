@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { Refusal } from '../shared/refusal.ts';
 import { createDiskSpaceCheck } from './disk-space.ts';
 
-it('shares one disk probe among concurrent checks and probes again later', async () => {
+it('shares one disk probe among concurrent checks, and probes again later', async () => {
   let probes = 0;
   let hasSpace = false;
   const diskSpace = createDiskSpaceCheck(

@@ -402,29 +402,32 @@ describe('a refused request that is sent again', () => {
     expect(body.contact.claimed).toContain('contactFirstname');
   });
 
-  it.each(['is revoked', 'has expired'])('needs another live token of its account and kind if its own %s', async (ended) => {
-    const { tokens } = scene;
-    const createToken = async (fields: Fields) =>
-      (await scene.post('/account/createToken', { tokenUUID: tokens.server, tokenKind: 'browser', ...fields })).body;
-    const [own, other] = [
-      await createToken(ended === 'has expired' ? { expiresTime: start + 1_000 } : {}),
-      await createToken({}),
-    ];
-    await scene.post('/logEvent', { tokenUUID: own.tokenUUID, userUUID: newUserUUID(), eventID: 7 });
-    if (ended === 'has expired') time += 1_000;
-    else await scene.post('/account/revokeToken', { tokenUUID: tokens.server, tokenID: own.tokenID });
-    await allowEverything();
-    expect(await replayAll()).toMatchObject([{ code: 'invalid_token', message: expect.stringContaining('--as') }]);
-    const [request] = (await list()) as [RefusedRequest];
-    const { account } = (await scene.get('/account/getAccount', { tokenUUID: tokens.server })).body;
-    const server = account.token.find(({ tokenKind }: Fields) => tokenKind === 'server');
-    const send = createReplay(scene.store);
-    await expect(send(request, { time, as: server.tokenID })).rejects.toMatchObject({ code: 'invalid_token' });
-    expect(await send(request, { time, as: other.tokenID })).toMatchObject({ eventUUID: expect.any(String) });
-    expect(await list()).toEqual([]);
-    const [entry] = (await scene.store.listAudit({ limit: 1 })).entries;
-    expect(entry).toMatchObject({ action: 'replayRefused', subject: { tokenID: other.tokenID } });
-  });
+  it.each(['is revoked', 'has expired'])(
+    'needs another live token of its account and kind if its own %s',
+    async (ended) => {
+      const { tokens } = scene;
+      const createToken = async (fields: Fields) =>
+        (await scene.post('/account/createToken', { tokenUUID: tokens.server, tokenKind: 'browser', ...fields })).body;
+      const [own, other] = [
+        await createToken(ended === 'has expired' ? { expiresTime: start + 1_000 } : {}),
+        await createToken({}),
+      ];
+      await scene.post('/logEvent', { tokenUUID: own.tokenUUID, userUUID: newUserUUID(), eventID: 7 });
+      if (ended === 'has expired') time += 1_000;
+      else await scene.post('/account/revokeToken', { tokenUUID: tokens.server, tokenID: own.tokenID });
+      await allowEverything();
+      expect(await replayAll()).toMatchObject([{ code: 'invalid_token', message: expect.stringContaining('--as') }]);
+      const [request] = (await list()) as [RefusedRequest];
+      const { account } = (await scene.get('/account/getAccount', { tokenUUID: tokens.server })).body;
+      const server = account.token.find(({ tokenKind }: Fields) => tokenKind === 'server');
+      const send = createReplay(scene.store);
+      await expect(send(request, { time, as: server.tokenID })).rejects.toMatchObject({ code: 'invalid_token' });
+      expect(await send(request, { time, as: other.tokenID })).toMatchObject({ eventUUID: expect.any(String) });
+      expect(await list()).toEqual([]);
+      const [entry] = (await scene.store.listAudit({ limit: 1 })).entries;
+      expect(entry).toMatchObject({ action: 'replayRefused', subject: { tokenID: other.tokenID } });
+    },
+  );
 
   it('creates and changes contacts with a server token', async () => {
     const { server: tokenUUID } = scene.tokens;

@@ -223,19 +223,16 @@ describe('an identify message', () => {
   });
 });
 
-it.each(['server', 'browser'] as const)(
-  'stores other traits from a %s token as attributes',
-  async (kind) => {
-    const identify = {
-      type: 'identify',
-      anonymousId: newUserUUID(),
-      userId: 'u-4',
-      traits: { address: { city: 'Leeds' } },
-    };
-    await send([identify], {}, scene.tokens[kind]);
-    expect((await contact('u-4')).body.contact.contactAttr).toEqual([{ attrID: 'address.city', attrValue: 'Leeds' }]);
-  },
-);
+it.each(['server', 'browser'] as const)('stores other traits from a %s token as attributes', async (kind) => {
+  const identify = {
+    type: 'identify',
+    anonymousId: newUserUUID(),
+    userId: 'u-4',
+    traits: { address: { city: 'Leeds' } },
+  };
+  await send([identify], {}, scene.tokens[kind]);
+  expect((await contact('u-4')).body.contact.contactAttr).toEqual([{ attrID: 'address.city', attrValue: 'Leeds' }]);
+});
 
 it('can be corrected and sent again after it is refused', async () => {
   await send([{ type: 'identify', userId: 'u-5', traits: { email: 'ann' } }]);

@@ -20,7 +20,7 @@ it.each([
   expect(toExitCode(error)).toBe(code);
 });
 
-it('prints an error’s message, and adds the field unless the message names it', () => {
+it('prints an error’s message, and adds the name of the field unless the message contains it', () => {
   expect(explain(new Error('no room'))).toBe('no room');
   expect(explain('no room')).toBe('no room');
   expect(explain(new Refusal('unknown_token', { field: 'tokenID', message: 'there is none' }))).toBe(

@@ -12,7 +12,7 @@ import { readParquetMessages } from './parquet-rows.ts';
 const fixture = (name: string): string =>
   fileURLToPath(new URL(`../../../../import-formats/test/${name}`, import.meta.url));
 
-/** Writes a file of JSON lines as Parquet, with these columns. Values below `depth` are JSON as text. */
+/** Writes a file of JSON lines as Parquet with these columns. Values nested deeper than `depth` become JSON strings. */
 const toParquet = async (name: string, columns: string, depth = -1): Promise<string> => {
   const path = join(temporaryFolder(), "it's.parquet");
   const instance = await DuckDBInstance.create(':memory:');
@@ -39,15 +39,18 @@ describe('a Parquet file', () => {
       1,
     ],
     ['ga4.jsonl', 'ga4', '* REPLACE (event_timestamp::BIGINT AS event_timestamp)', -1],
-  ])('gives the messages of the same rows as JSON lines: %s', async (name, format, columns, depth) => {
-    const path = await toParquet(name, columns, depth);
-    const source = Readable.toWeb(createReadStream(fixture(name))) as Source;
-    const expected = await readAll(readMessages(source, format));
-    expect(await readAll(readParquetMessages(path))).toEqual(expected);
-    expect(await readAll(readParquetMessages(path, format))).toEqual(expected);
-  });
+  ])(
+    'results in the same messages as a file of JSON lines with the same rows: %s',
+    async (name, format, columns, depth) => {
+      const path = await toParquet(name, columns, depth);
+      const source = Readable.toWeb(createReadStream(fixture(name))) as Source;
+      const expected = await readAll(readMessages(source, format));
+      expect(await readAll(readParquetMessages(path))).toEqual(expected);
+      expect(await readAll(readParquetMessages(path, format))).toEqual(expected);
+    },
+  );
 
-  it('is refused with an explanation if it is damaged, or of no known format', async () => {
+  it('is refused with an explanation if it is damaged or has an unknown format', async () => {
     const damaged = join(temporaryFolder(), 'damaged.parquet');
     await writeFile(damaged, 'PAR1');
     await expect(readAll(readParquetMessages(damaged))).rejects.toThrow(/^the Parquet file can't be read: /);

@@ -11,10 +11,10 @@ describe('the token of a request', () => {
 
   it.each([
     ['its field', { tokenUUID: 'a' }, undefined, 'a'],
-    ['its field rather than its header', { tokenUUID: 'a' }, 'Bearer b', 'a'],
+    ['the field rather than the header', { tokenUUID: 'a' }, 'Bearer b', 'a'],
     ['its header', {}, 'Bearer b', 'b'],
-    ['its header, in any case', { tokenUUID: '' }, 'bearer  b ', 'b'],
-    ['its header, if the field is null', { tokenUUID: null }, 'Bearer b', 'b'],
+    ['the header, in any case', { tokenUUID: '' }, 'bearer  b ', 'b'],
+    ['the header, if the field is null', { tokenUUID: null }, 'Bearer b', 'b'],
   ])('is read from %s', (_, fields, authorization, expected) => {
     expect(proofOf(fields, headers(authorization))).toEqual({ text: expected, isSession: false });
   });
@@ -44,10 +44,10 @@ const access: Access = {
   userIDIsEmailaddress: false,
 };
 
-/** Sets up authentication in which tokens in `valid` are valid, and `lookups` lists the look-ups. */
+/** Sets up authentication. The tokens in `valid` are valid, and `lookups` records the look-ups. */
 const setUp = () => {
   const valid = new Set(['good', 'another good one']);
-  /** The tokens for which `wasTokenCreated` reports that the store has issued them. */
+  /** The tokens that the store has issued, according to `wasTokenCreated`. */
   const issued = new Set<string>();
   const lookups: string[] = [];
   let now = 0;
@@ -99,7 +99,7 @@ describe('authentication', () => {
     expect(await send('good')).toBe('invalid_token');
   });
 
-  it('rejects a token revoked by another process in the next turn, with one look-up per turn', async () => {
+  it('rejects a token that another process revoked in the next turn, with one look-up per turn', async () => {
     const { send, valid, lookups } = setUp();
     expect(await Promise.all([send('good'), send('good')])).toEqual(['good', 'good']);
     expect(await send('good')).toBe('good');
@@ -121,14 +121,14 @@ describe('authentication', () => {
     expect(new Set(answers)).toEqual(new Set(['invalid_token', 'too_many_requests']));
   });
 
-  it('keeps accepting valid tokens from an address that guesses', async () => {
+  it('still accepts valid tokens from an address that guesses', async () => {
     const { send, guess } = setUp();
     await send('good');
     await guess(0, 100);
     for (let times = 0; times < 100; times++) expect(await send('good')).toBe('good');
   });
 
-  it('accepts an issued token that is new to this process from an address that guesses', async () => {
+  it('accepts an issued token from an address that guesses, even if it is new to this process', async () => {
     const { send, guess, issued, revoke } = setUp();
     issued.add('good');
     await guess(0, 100);

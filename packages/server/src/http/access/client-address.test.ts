@@ -39,7 +39,7 @@ describe('the hash of an address', () => {
     };
   };
 
-  it('is stable for one address and differs for other addresses and keys', async () => {
+  it('is stable for one address, and differs for other addresses and other keys', async () => {
     const hash = hashes();
     expect(await hash('192.0.2.1')).toBe(await hash('192.0.2.1'));
     expect(await hash('192.0.2.1')).toBe(await hash('::ffff:192.0.2.1'));
@@ -53,7 +53,7 @@ describe('the hash of an address', () => {
     ['fe80::1%eth0', 'fe80::2', true],
     ['::1', '::2', true],
     ['1:2:3:4:5:6:7:8', '1:2:3:4::', true],
-  ])('depends on the /64 of an IPv6 address: %s and %s', async (one, other, same) => {
+  ])('depends only on the /64 of an IPv6 address: %s and %s', async (one, other, same) => {
     const hash = hashes();
     expect((await hash(one)) === (await hash(other))).toBe(same);
   });

@@ -55,7 +55,7 @@ const until = async (condition: () => boolean) => {
 };
 const answerOK: RequestListener = (_, outgoing) => outgoing.end('x');
 
-describe('connections of one address', () => {
+describe('connections from one address', () => {
   it('are closed, oldest first, beyond 100 without a valid token', async () => {
     const join = await open({ listener: answerOK });
     const good = await join(get('/good'));
@@ -66,7 +66,7 @@ describe('connections of one address', () => {
     expect([good.isOpen, second.isOpen]).toEqual([true, true]);
   });
 
-  it('are refused beyond its maximum', async () => {
+  it('are refused beyond the address’s maximum', async () => {
     const join = await open({ maxPerAddress: 3, listener: answerOK });
     const clients: Awaited<ReturnType<typeof join>>[] = [];
     for (let nth = 0; nth < 3; nth += 1) clients.push(await join(get('/good')));

@@ -26,7 +26,7 @@ it.each([
   ['using a name that starts with a loopback address', '127.0.0.1', { host: '127.0.0.1.evil.example' }],
   ['with an empty Host', '127.0.0.1', { host: '' }],
   ['without a Host', '127.0.0.1', undefined],
-  ['on a page of another site', '127.0.0.1', { 'sec-fetch-site': 'cross-site' }],
+  ['on a page from another site', '127.0.0.1', { 'sec-fetch-site': 'cross-site' }],
   ['whose connection is closed', undefined, {}],
 ])('rejects a visitor %s', (_, address, headers) => {
   expect(visitor(address, headers)).toBe(false);

@@ -6,7 +6,7 @@ import { startQuota } from './quota.ts';
 const hour = 3_600_000;
 
 /**
- * Starts a quota of 1,000 bytes for accounts whose sizes the test sets; `measured` resolves after another measurement.
+ * Starts a quota of 1,000 bytes for accounts whose sizes the test sets. `measured` resolves after the next measurement.
  */
 const open = () => {
   const lines: { level: number; msg: string; accountUUID?: string }[] = [];

@@ -4,7 +4,7 @@ import type { Refusal } from '../../shared/refusal.ts';
 import type { CallCost } from './call-cost.ts';
 import { createBrowserLimits, createRateLimit, defaultRateLimits, type Rate } from './rate-limits.ts';
 
-/** Creates a limit. `take` returns true or the seconds to wait. */
+/** Creates a limit. `take` returns true, or the number of seconds to wait. */
 const setUp = (rate: Rate) => {
   let now = 1_000_000;
   const limit = createRateLimit(rate, () => now);
@@ -42,7 +42,7 @@ describe('a rate limit', () => {
     expect(take()).toBe(true);
   });
 
-  it('counts a batch by its events, and allows one larger than the burst after a pause', () => {
+  it('counts a batch by its events, and allows a batch larger than the burst after a pause', () => {
     const { take, pass } = setUp({ perSecond: 10, burst: 100 });
     expect(take('a', 60)).toBe(true);
     expect(take('a', 60)).toBeCloseTo(2);
@@ -67,7 +67,7 @@ describe('a rate limit', () => {
     limit.giveBack('never seen');
   });
 
-  it('drops paid-off keys first when it is full', () => {
+  it('drops keys that have fully recovered first when it is full', () => {
     const { count, take, pass } = setUp({ perSecond: 1, burst: 5 });
     for (let key = 0; key < 100_000; key++) take(`rested ${key}`);
     pass(60);
@@ -76,14 +76,14 @@ describe('a rate limit', () => {
     expect(take('busy')).not.toBe(true);
   });
 
-  it('does not drop an exhausted key when flooded with keys that are used once', () => {
+  it('does not drop an exhausted key when it is flooded with keys that are used once', () => {
     const { count, take } = setUp({ perSecond: 0.001, burst: 5 });
     expect(count(9, 'hostile')).toBe(5);
     for (let key = 0; key < 300_000; key++) take(`key ${key}`);
     expect(take('hostile')).not.toBe(true);
   });
 
-  it('drops the oldest key when no key is paid off', () => {
+  it('drops the oldest key when no key has fully recovered', () => {
     const { take } = setUp({ perSecond: 0.001, burst: 1 });
     for (let key = 0; key < 100_000; key++) take(`key ${key}`);
     expect(take('key 0')).not.toBe(true);

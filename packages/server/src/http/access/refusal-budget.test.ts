@@ -54,7 +54,7 @@ describe('an address with many refused requests and no valid token', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 400, 400, 415, 403, 404, 405]);
   });
 
-  it('is served routes that need no token', async () => {
+  it('is still served on routes that need no token', async () => {
     for (const path of ['/healthz', '/readyz', '/openapi.json']) expect((await send(path)).status).toBe(200);
     expect((await send('/event/logEvent', { method: 'OPTIONS' })).status).toBe(204);
   });
@@ -66,8 +66,8 @@ const sendTimed = async (url: string, headers = {}) => {
   return { status, isDelayed: performance.now() - startTime > 900 };
 };
 
-// Retried because a busy machine may take a second without any delay.
-it('delays each 429 of another limit by a second, unless a proxy on a private address forwards it', {
+// Retried, because a busy machine can take a second even without a delay.
+it('delays each 429 from another limit by a second, unless a proxy at a private address forwards it', {
   retry: 4,
 }, async () => {
   const { url } = await serveHere({ RATE_LIMIT: 'user=0.001/1' });
@@ -96,7 +96,7 @@ it('delays each 429 by a second without delaying other requests', { retry: 4 }, 
   expect(await delayed).toEqual({ status: 429, isDelayed: true });
 });
 
-it('does not delay responses to a trusted proxy, and counts its clients separately', { retry: 4 }, async () => {
+it('does not delay responses to a trusted proxy, and counts the proxy’s clients separately', { retry: 4 }, async () => {
   const { url } = await serveHere({ ...refused, TRUST_PROXY: '127.0.0.1' });
   const from = (address: string) => sendTimed(url, { 'X-Forwarded-For': address });
   for (let sent = 0; sent < 3; sent += 1) await from('192.0.2.1');

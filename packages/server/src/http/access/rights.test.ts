@@ -50,8 +50,8 @@ describe('a browser token', () => {
     ['from another origin', shop, { Origin: 'https://evil.example' }, 'origin_not_allowed'],
     ['from another scheme', shop, { Origin: 'http://shop.example' }, 'origin_not_allowed'],
     ['from a sandboxed page', shop, { Origin: 'null' }, 'origin_not_allowed'],
-    ['from a listed page’s image', shop, { Referer: 'https://shop.example/cart?a=b' }, 'allowed'],
-    ['from another page’s image', shop, { Referer: 'https://evil.example/' }, 'origin_not_allowed'],
+    ['from an image on a listed page', shop, { Referer: 'https://shop.example/cart?a=b' }, 'allowed'],
+    ['from an image on another page', shop, { Referer: 'https://evil.example/' }, 'origin_not_allowed'],
     [
       'with an unlisted Origin and a listed Referer',
       shop,
@@ -64,7 +64,7 @@ describe('a browser token', () => {
     expect(outcomeOf('logEvent', access('browser', origins), headers as Record<string, string>)).toBe(expected);
   });
 
-  it('may not call other operations', () => {
+  it('is not allowed to call other operations', () => {
     expect(outcomeOf('getEvent', access('browser'), {})).toBe('token_kind');
     expect(outcomeOf('logEvent', access('operator'), {})).toBe('token_kind');
   });

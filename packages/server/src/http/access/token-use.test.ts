@@ -43,7 +43,7 @@ it('retries a failed write on the next use', async () => {
   expect(recordTokenUses).toHaveBeenCalledTimes(2);
 });
 
-it('caches a bounded number of tokens', async () => {
+it('caches a limited number of tokens', async () => {
   const { note, recordTokenUses } = setUp();
   for (let token = 0; token <= 10_000; token += 1) note(token);
   note(10_000);

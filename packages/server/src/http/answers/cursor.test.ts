@@ -14,9 +14,9 @@ describe('a cursor', () => {
   });
 
   it.each([
-    ['of another list', toCursor('audit', 5)],
-    ['of a search', toSearchCursor('created', { key: 5, contact: 5 })],
-    ['of a later version', encoded('e2.5')],
+    ['from another list', toCursor('audit', 5)],
+    ['from a search', toSearchCursor('created', { key: 5, contact: 5 })],
+    ['from a later version', encoded('e2.5')],
     ['that is not a cursor', 'hello'],
     ['with a fraction', encoded('e1.5.5')],
     ['below zero', encoded('e1.-5')],
@@ -44,7 +44,7 @@ describe('a cursor of several lists', () => {
   });
 
   it.each([
-    ['of one list', toCursor('events', 5)],
+    ['from a single list', toCursor('events', 5)],
     ['that is complete', encoded('h1.-.-.-')],
     ['with too few lists', encoded('h1.1.1')],
     ['with too many lists', encoded('h1.1.1.1.1')],
@@ -67,10 +67,10 @@ describe('a cursor of a search', () => {
   });
 
   it.each([
-    ['of the other order', toSearchCursor('seen', end)],
+    ['from the other order', toSearchCursor('seen', end)],
     ['with too few numbers', encoded('c2.1')],
     ['with a completed position', encoded('c2.-.1')],
-    ['of an earlier version', encoded('c1.5')],
+    ['from an earlier version', encoded('c1.5')],
   ])('is refused: %s', (_, cursor) => {
     expect(() => parseSearchCursor('created', cursor)).toThrow(
       expect.objectContaining({ code: 'invalid_field', field: 'cursor' }),

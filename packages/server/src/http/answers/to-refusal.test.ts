@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { createUnavailableLog } from './to-refusal.ts';
 
-it('logs once a minute why the store cannot write, with the number of requests since', () => {
+it('logs once a minute why the store cannot write, with the number of affected requests', () => {
   const lines: { requests: number; fault: { code: string } }[] = [];
   let now = 0;
   const log = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) });

@@ -69,30 +69,30 @@ describe('queued hashes', () => {
   const strangers = many(40, () => ({}));
 
   it.each([
-    ['three from an address', many(9, () => here), 3],
-    ['six from a /48', many(40, () => ({ prefix: '2001:db8:1' })), 6],
-    ['ten from strangers', strangers, 10],
+    ['three from one address', many(9, () => here), 3],
+    ['six from one /48', many(40, () => ({ prefix: '2001:db8:1' })), 6],
+    ['ten from unknown clients', strangers, 10],
     [
       'an additional one for a known account',
       [...strangers, ...many(3, (nth) => ({ address: `known ${nth}`, account: 1 }))],
       11,
     ],
     [
-      'twenty in all',
+      'twenty in total',
       [...strangers, ...many(40, (nth) => ({ address: `known ${nth}`, prefix: `known ${nth}`, account: nth }))],
       20,
     ],
-    ['ten for a known account, while there is room', many(12, () => ({ account: 1 })), 11],
+    ['ten for a known account, if there is room', many(12, () => ({ account: 1 })), 11],
   ])('have places for %s', async (_, waiters, places) => {
     expect(await countPlaces(waiters)).toBe(places);
-    // All places are free again.
+    // All places are available again.
     expect(await countPlaces(strangers)).toBe(10);
   });
 });
 
 const owner = { emailaddress: 'ben.lime@shop.example', memberName: 'Benjamin Grvance' };
 
-/** Returns `count` of these characters in a nonrepeating order. */
+/** Returns `count` of these characters in an order that does not repeat. */
 const mixed = (characters: string, count: number): string =>
   Array.from({ length: count }, (_, nth) => [...characters][Math.floor(Math.abs(Math.sin(nth)) * 1_000) % 5]).join('');
 

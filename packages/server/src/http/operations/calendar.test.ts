@@ -94,7 +94,7 @@ describe('the edges of countEvents', () => {
       ['2026-12-01T00:00Z', '2027-01-01T00:00Z', '2027-02-01T00:00Z'],
     ],
     [
-      'the total, in quarter-hours',
+      'the total, on 15-minute boundaries',
       '2026-03-01T05:01Z',
       '2026-03-09T05:16Z',
       'total',
@@ -150,7 +150,7 @@ describe('the edges of countEvents', () => {
     expect([inHours[0], inHours.at(-1)]).toEqual([days[0], days[3]]);
   });
 
-  it('stay on the full hour where clocks change by half an hour', () => {
+  it('stay on the full hour even if clocks change by half an hour', () => {
     expect(lengths('2026-04-04T12:00Z', '2026-04-04T18:00Z', 'hour', 'Australia/Lord_Howe')).toContain(1.5);
     expect(edges('2026-04-04T17:45Z', '2026-04-04T18:00Z', 'hour', 'Australia/Lord_Howe')).toEqual([
       '2026-04-04T17:30Z',
@@ -158,7 +158,7 @@ describe('the edges of countEvents', () => {
     ]);
   });
 
-  it('are in ascending order, on quarter-hours, and enclose the requested range', () => {
+  it('are in ascending order, on 15-minute boundaries, and enclose the requested range', () => {
     for (const zone of [
       'Europe/London',
       'America/New_York',

@@ -1,4 +1,4 @@
-/** Passing a userUUID between two domains: who may open a handover. */
+/** Passing a userUUID between two domains, and who is allowed to open a handover. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newUserUUID } from '../../../test/fixtures/requests.ts';
 import { type Fields, noRateLimits, openScene, type Scene } from '../../../test/fixtures/scene.ts';
@@ -45,7 +45,7 @@ describe('a handover', () => {
     expect(scene.logged()).not.toContain(one);
   });
 
-  it('is created for each host, even with the longest userUUID and host', async () => {
+  it('is created for any host, even with the longest userUUID and host', async () => {
     const userUUID = 'aB3-_x9Z'.repeat(8);
     const hosts = [to, `${'a'.repeat(248)}.test:65535`, '[::1]:8080'];
     const { body } = await scene.post(
@@ -70,7 +70,7 @@ describe('a handover', () => {
 
   it.each<[what: string, fields: Fields, headers: Record<string, string>, field: string]>([
     ['on another host', { to: 'elsewhere.example' }, { ...browser, Origin: 'https://elsewhere.example' }, 'handover'],
-    ['by a page of another host', {}, { ...browser, Origin: 'https://elsewhere.example' }, 'to'],
+    ['by a page on another host', {}, { ...browser, Origin: 'https://elsewhere.example' }, 'to'],
     ['by a page without an origin', {}, { ...browser, Origin: 'null' }, 'to'],
     ['on a subdomain', { to: `a.${to}` }, { ...browser, Origin: `https://a.${to}` }, 'handover'],
     ['on another port', { to: `${to}:8443` }, { ...browser, Origin: `https://${to}:8443` }, 'handover'],
@@ -121,7 +121,7 @@ describe('createHandover', () => {
     expect(await scene.post('/leave', input, headers)).toMatchObject(refusalOf(field));
   });
 
-  it('returns none for an account whose server tokens are all revoked', async () => {
+  it('returns no handover for an account whose server tokens are all revoked', async () => {
     const lone = await openScene({ now: () => time });
     const { tokens } = lone;
     const { body } = await lone.get('/account/getAccount', {

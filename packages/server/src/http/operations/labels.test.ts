@@ -34,7 +34,7 @@ const attributesOf = async (userUUID: string, at = scene): Promise<Record<string
   );
 };
 
-describe('events of a browser token', () => {
+describe('events sent with a browser token', () => {
   it('get labels when sent alone, in a batch, by a beacon or by an image', async () => {
     const userUUID = newUserUUID();
     await send('/event/logEvent', { userUUID, eventID: 1, eventAttrArray: [{ attrID: 'price', attrValue: 9 }] });
@@ -97,7 +97,7 @@ describe('events of a browser token', () => {
     expect(await attributesOf(userUUID)).toEqual([{ robot: 'true', ...onWindows, $agent: 'automated browser' }]);
   });
 
-  it('may have labels in addition to the maximum number of attributes', async () => {
+  it('can have labels in addition to the maximum number of attributes', async () => {
     const userUUID = newUserUUID();
     const eventAttrArray = Array.from({ length: limits.attributesPerEvent }, (_, nth) => ({
       attrID: `a${nth}`,
@@ -109,8 +109,8 @@ describe('events of a browser token', () => {
   });
 });
 
-describe('events of a server token', () => {
-  it('get no labels, because the headers are the server’s', async () => {
+describe('events sent with a server token', () => {
+  it('get no labels, because the headers are the server’s own', async () => {
     const userUUID = newUserUUID();
     await send('/event/logEvent', { userUUID, eventID: 1 }, windows, 'server');
     await send('/event/logEvents', { userUUID, event: [{ eventID: 1 }] }, phone, 'server');
@@ -118,7 +118,7 @@ describe('events of a server token', () => {
   });
 });
 
-describe('an attribute named like a label', () => {
+describe('an attribute with the name of a label', () => {
   const forged = [
     { attrID: '$browser', attrValue: 'forged' },
     { attrID: '$mine', attrValue: 'kept' },
@@ -191,7 +191,7 @@ describe('an account', () => {
     expect(await attributesOf(userUUID)).toEqual([{}, { robot: 'true' }, onWindows]);
   });
 
-  it('that is strict accepts events with labels, and lists no labels', async () => {
+  it('that is strict accepts events with labels, and does not add labels to its catalogue', async () => {
     const strict = await openScene({ account: { strict: true, event: [{ eventID: 1 }] } });
     const userUUID = newUserUUID();
     expect((await send('/event/logEvent', { userUUID, eventID: 1 }, phone, 'browser', strict)).status).toBe(200);
@@ -199,7 +199,7 @@ describe('an account', () => {
     await strict.close();
   });
 
-  it('with browserCatalogue does not list labels', async () => {
+  it('with browserCatalogue does not add labels to its catalogue', async () => {
     const open = await openScene({ account: { browserCatalogue: true } });
     const fields = { userUUID: newUserUUID(), eventID: 1, eventAttrArray: [{ attrID: 'price', attrValue: 9 }] };
     await send('/event/logEvent', fields, windows, 'browser', open);
@@ -209,7 +209,7 @@ describe('an account', () => {
   });
 });
 
-describe('the country', () => {
+describe('the country label', () => {
   const from = (remoteAddress: string) => ({ incoming: { socket: { remoteAddress } } });
   const log = (at: Scene, userUUID: string, headers: Headers, remoteAddress: string) =>
     at.send(
@@ -222,7 +222,7 @@ describe('the country', () => {
       from(remoteAddress),
     );
 
-  it('is added as a label of the visitor, even behind a proxy, and no address is stored or logged', async () => {
+  it('is added to a visitor’s event, even behind a proxy, and no address is stored or logged', async () => {
     const lookups: string[] = [];
     const countryOf = (clientAddress: string) => {
       lookups.push(clientAddress);

@@ -25,21 +25,21 @@ describe('the renewed userUUID cookie', () => {
 
   test.each([
     ['from another site', { ...good, 'sec-fetch-site': 'cross-site' }, 'shop.example'],
-    ['from another origin of the site', { ...good, 'sec-fetch-site': 'same-site' }, 'shop.example'],
+    ['from another origin on the site', { ...good, 'sec-fetch-site': 'same-site' }, 'shop.example'],
     ['from a client without Sec-Fetch-Site', { origin: good.origin, cookie: good.cookie }, 'shop.example'],
     ['without an Origin', { 'sec-fetch-site': 'same-origin', cookie: good.cookie }, 'shop.example'],
     ['from an opaque origin', { ...good, origin: 'null' }, 'shop.example'],
     ['without the cookie', { ...good, cookie: 'theme=dark' }, 'shop.example'],
     ['without any cookie', { 'sec-fetch-site': 'same-origin', origin: good.origin }, 'shop.example'],
     ['with another user’s cookie', { ...good, cookie: 'userUUID=somebody-else-entirely' }, 'shop.example'],
-    ['for a domain that the host is not under', good, 'other.example'],
-    ['for a domain that only ends like the host', good, 'op.example'],
-    ['for a domain that would break out of the header', good, 'shop.example; HttpOnly'],
+    ['for a domain to which the host does not belong', good, 'other.example'],
+    ['for a domain with which the host only ends', good, 'op.example'],
+    ['for a domain that would inject something into the header', good, 'shop.example; HttpOnly'],
   ])('is not set %s', (_, headers, domain) => {
     expect(cookieFor(headers, domain)).toBeUndefined();
   });
 
-  test('is not set for a batch that names no user', () => {
+  test('is not set for a batch without any user', () => {
     expect(userCookie(new Headers(good), undefined, 'shop.example')).toBeUndefined();
   });
 });

@@ -5,7 +5,7 @@ import { emptyAnswer } from '../answers/answers.ts';
 import { createRouteServer } from '../routes.ts';
 import { createAdmission, createArrivals } from './admission.ts';
 
-/** Opens a route that reads a body and responds when `answerAll` is called, with a limit of 10,000 bytes. */
+/** Opens a route with a limit of 10,000 bytes. It reads a body, and responds when `answerAll` is called. */
 const open = () => {
   const waiting: (() => void)[] = [];
   let read = 0;
@@ -59,14 +59,14 @@ test('refuses a body without Content-Length after reading it', async () => {
 
 const kibibyte = 1024;
 
-/** Opens arrivals with a limit of 100 KiB; `aborted` lists the names of aborted bodies. */
+/** Opens arrivals with a limit of 100 KiB. `aborted` lists the names of the aborted bodies. */
 const openArrivals = () => {
   const arrive = createArrivals(100 * kibibyte);
   const aborted: string[] = [];
   return { aborted, start: (name: string) => arrive(() => aborted.push(name)) };
 };
 
-test('aborts the oldest arriving bodies, and only as many as necessary', () => {
+test('aborts the bodies that have been arriving the longest, and only as many as necessary', () => {
   const { start, aborted } = openArrivals();
   const bodies = ['first', 'second', 'third'].map(start);
   for (const body of bodies) body.add(32 * kibibyte);

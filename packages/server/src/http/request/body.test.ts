@@ -8,7 +8,7 @@ import { discardBody, readBody } from './body.ts';
 
 const maxBytes = 200 * 1024;
 
-/** Opens a server that calls `receive` with each request before it responds; returns a function that sends requests. */
+/** Opens a server that calls `receive` with each request before it responds. Returns a function that sends requests. */
 const open = async (receive: (incoming: IncomingMessage) => Promise<void>) => {
   const server = createServer(async (incoming, outgoing) => {
     await receive(incoming);
@@ -29,7 +29,9 @@ const open = async (receive: (incoming: IncomingMessage) => Promise<void>) => {
   };
 };
 
-/** Starts a server that reads bodies of up to 100 KiB in total. `endings` records the length or the error of each. */
+/**
+ * Starts a server that reads bodies of up to 100 KiB in total. `endings` records the length or the error of each body.
+ */
 const openReader = async (before: (incoming: IncomingMessage) => Promise<unknown> = async () => {}) => {
   const arrive = createArrivals(100 * 1024);
   const endings: (string | number)[] = [];
@@ -57,7 +59,7 @@ test('reads a large body, with or without Content-Length', async () => {
   await expect.poll(() => endings).toEqual([60_000, 30_001]);
 });
 
-test('aborts a stalled body to make room for the next', async () => {
+test('aborts a stalled body to make room for the next body', async () => {
   const { endings, send } = await openReader();
   await send('Content-Length: 90000', 'x'.repeat(80_000));
   await new Promise((resolve) => setTimeout(resolve, 50));
@@ -76,9 +78,9 @@ test('immediately refuses a body that is too large or incomplete', async () => {
   expect(endings[0]).toMatch(/^(body_too_large|unavailable)/);
 });
 
-test('refuses a body whose client disconnected before it is read', async () => {
+test('refuses a body whose client disconnected before the body is read', async () => {
   const { endings, send } = await openReader((incoming) => once(incoming, 'close').catch(() => {}));
-  // Fewer bytes than a paused request buffers: with more, Node doesn't notice the disconnect.
+  // Fewer bytes than a paused request buffers. With more bytes, Node doesn't notice the disconnect.
   (await send('Content-Length: 60000', 'x'.repeat(1000))).destroy();
   await expect.poll(() => endings).toEqual(['invalid_encoding: the body is incomplete']);
 });

@@ -1,4 +1,4 @@
-/** Tests requests that identify a contact by the customer's own ID. */
+/** Requests that identify a contact by the customer's own ID. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createProof, keyOf } from '../../../test/fixtures/proof.ts';
 import { newAddress, newUserUUID } from '../../../test/fixtures/requests.ts';
@@ -48,7 +48,7 @@ describe('a contactExternalID', () => {
     ['of an object', '[object Object]', 400],
     ['of zeros', '000', 400],
     ['that is an object', { id: 7 }, 400],
-  ])('%s is accepted, or refused naming the field', async (_, contactExternalID, expected) => {
+  ])('%s is accepted, or refused with the name of the field', async (_, contactExternalID, expected) => {
     const { status, body } = await create({ contactExternalID });
     expect([status, body.error?.field]).toEqual([expected, expected === 200 ? undefined : 'contactExternalID']);
   });
@@ -62,7 +62,7 @@ describe('a contactExternalID', () => {
     expect([status, body.error.code, body.error.field]).toEqual([400, 'missing_field', field]);
   });
 
-  it('identifies the contact in every operation that takes one', async () => {
+  it('identifies the contact in every operation that accepts it', async () => {
     const { contactUUID, contactExternalID } = await newCustomer();
     const other = await newCustomer();
     const userUUID = newUserUUID();
@@ -104,7 +104,7 @@ describe('a contactExternalID', () => {
     expect((await post('/event/logEvent', { contactExternalID, eventID: 1 })).body.error.code).toBe('unknown_contact');
   });
 
-  it('yields to a contactUUID', async () => {
+  it('is ignored if the request also has a contactUUID', async () => {
     const [one, two] = [await newCustomer(), await newCustomer()];
     const changed = await post('/contact/updateContact', { ...one, contactExternalID: two.contactExternalID });
     expect(changed.body.error).toMatchObject({ code: 'external_id_taken', field: 'contactExternalID' });
@@ -115,7 +115,7 @@ describe('a contactExternalID', () => {
     expect((await create({ contactExternalID: one.contactExternalID })).body.exists).toBe(false);
   });
 
-  it('is refused alike for a page, whether it exists or not', async () => {
+  it('is refused in the same way for a page, whether or not it exists', async () => {
     const { contactExternalID } = await newCustomer({ contactEmailaddress: newAddress() });
     for (const [path, fields] of [
       ['/event/logEvent', { eventID: 1 }],

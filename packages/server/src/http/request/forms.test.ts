@@ -65,7 +65,7 @@ const multipart = async (data: FormData) => {
 };
 
 describe('a multipart form', () => {
-  it('contains fields, with the last value of repeated ones', async () => {
+  it('contains fields, with the last value of repeated fields', async () => {
     const data = new FormData();
     for (const [name, value] of [
       ['a', '1'],
@@ -82,7 +82,7 @@ describe('a multipart form', () => {
     ]);
   });
 
-  it('may not contain files', async () => {
+  it('can’t contain files', async () => {
     const data = new FormData();
     data.append('a', new Blob(['x']), 'x.txt');
     const refusal = { code: 'unsupported_media_type', field: 'a' };

@@ -50,7 +50,7 @@ describe('a body', () => {
     expect(outcome(answer)).toEqual([415, 'unsupported_media_type']);
   });
 
-  it('of no bytes leaves the query string, whatever its type', async () => {
+  it('without bytes does not replace the query string, whatever its type', async () => {
     const query = new URLSearchParams(asText(event()));
     const headers = { 'Content-Type': 'image/png' };
     const answer = await scene.send(`/logEvent?${query}`, { method: 'POST', headers });
@@ -69,7 +69,7 @@ describe('a body', () => {
     expect(answer.status).toBe(200);
   });
 
-  it('may start with a byte order mark', async () => {
+  it('can start with a byte order mark', async () => {
     expect((await sendBody(bytes([0xef, 0xbb, 0xbf], JSON.stringify(event())))).status).toBe(200);
   });
 
@@ -88,7 +88,7 @@ describe('a body', () => {
     expect(outcome(await sendBody(part, multipart))).toEqual([400, 'invalid_encoding']);
   });
 
-  it('that is incomplete is not a server fault', async () => {
+  it('that is incomplete is not a server error', async () => {
     const body = new ReadableStream({
       start: (controller) => controller.enqueue(new TextEncoder().encode('{"a":')),
       pull: (controller) => controller.error(new Error('aborted')),
@@ -97,7 +97,7 @@ describe('a body', () => {
     expect(outcome(answer)).toEqual([400, 'invalid_encoding']);
   });
 
-  it('is parsed before the token is checked, and the token before the content', async () => {
+  it('is parsed before the token is checked, and its content is checked after the token', async () => {
     expect((await json('{')).status).toBe(400);
     expect((await json('{"eventID":"wrong"}')).status).toBe(401);
     expect((await json(JSON.stringify({ tokenUUID: scene.tokens.operator, eventID: 'wrong' }))).status).toBe(403);
@@ -108,12 +108,12 @@ describe('the size of a request', () => {
   const filled = (length: number) => JSON.stringify({ ...event(), x: 'x'.repeat(length) });
   const exactly = (length: number) => filled(length - filled(0).length);
 
-  it('may be 64 KiB', async () => {
+  it('can be 64 KiB', async () => {
     expect((await json(exactly(65_536))).status).toBe(200);
     expect(outcome(await json(exactly(65_537)))).toEqual([413, 'body_too_large']);
   });
 
-  it('may be 1 MiB for a batch', async () => {
+  it('can be 1 MiB for a batch', async () => {
     const batch = (length: number) =>
       JSON.stringify({ tokenUUID: scene.tokens.browser, userUUID, event: [{ eventID: 1 }], x: 'x'.repeat(length) });
     const exactly = (length: number) => batch(length - batch(0).length);
@@ -121,7 +121,7 @@ describe('the size of a request', () => {
     expect(outcome(await json(exactly(1_048_577), '/event/logEvents'))).toEqual([413, 'body_too_large']);
   });
 
-  it('is refused by its Content-Length before a byte is read', async () => {
+  it('is refused because of its Content-Length before a byte is read', async () => {
     let pulled = 0;
     const body = new ReadableStream({ pull: () => void pulled++ }, { highWaterMark: 0 });
     const init = { method: 'POST', body, duplex: 'half', headers: { 'Content-Length': '100000000' } } as RequestInit;
@@ -161,7 +161,7 @@ describe('the size of a request', () => {
     expect(outcome(await sendBody(body, { 'Content-Encoding': encoding }))).toEqual([status, code]);
   });
 
-  it('may be 8 KiB of URL', async () => {
+  it('can be 8 KiB of URL', async () => {
     const url = (length: number) => `/logEvent?x=${'x'.repeat(length - '/logEvent?x='.length)}`;
     expect((await scene.send(url(8_192))).status).toBe(401);
     expect(outcome(await scene.send(url(8_193)))).toEqual([414, 'url_too_long']);
@@ -189,7 +189,7 @@ describe('attributes', () => {
     return Object.fromEntries((own ?? []).map(({ attrID, attrValue }) => [attrID, attrValue]));
   };
 
-  it('are flattened, and members that do not fit are reported', async () => {
+  it('are flattened, and fields that do not fit are reported', async () => {
     const eventAttrArray = { product: 'Cup', tags: ['a', 'b'], size: { cm: 9, note: 'x'.repeat(3_000) } };
     const flat = { product: 'Cup', 'tags.0': 'a', 'tags.1': 'b', 'size.cm': '9' };
     const single = await scene.post('/logEvent', { ...event(), eventUUID: 'nested-single', eventAttrArray });
@@ -204,7 +204,7 @@ describe('attributes', () => {
     expect([await attributesOf('nested-single'), await attributesOf('nested-batch')]).toEqual([flat, flat]);
   });
 
-  it('may be a single value, in a query string too', async () => {
+  it('can be a single value, even in a query string', async () => {
     await scene.post('/logEvent', { ...event(), eventUUID: 'single-body', eventAttrArray: 'Stone teapot' });
     const query = { ...event(), eventID: '1', eventUUID: 'single-query', eventAttrArray: 'Stone teapot' };
     await scene.get('/logEvent', query);
@@ -232,7 +232,7 @@ describe('unknown fields', () => {
     expect(body.ignored).toEqual(['event[1].eventid']);
   });
 
-  it('are reported with the field that they may misspell', async () => {
+  it('are reported with the field that they might misspell', async () => {
     const contact = { contactEmailaddress: 'ann@shop.example', contactProfileID: 'customer' };
     const { body } = await scene.post('/createContact', {
       ...{ tokenUUID: scene.tokens.browser, userUUID, ...contact, contactPhone: '1', product: 'x' },
@@ -243,7 +243,7 @@ describe('unknown fields', () => {
     expect(refused.body.error?.message).toContain('has `contactEmail`; did you mean `contactEmailaddress`?');
   });
 
-  it('may be called __proto__ without polluting prototypes', async () => {
+  it('can be called __proto__ without polluting prototypes', async () => {
     const answer = await json(
       `{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},${JSON.stringify(event()).slice(1)}`,
       '/logEvent?__proto__=x&a=b',
@@ -258,7 +258,7 @@ describe('unknown fields', () => {
     expect(outcome(answer)).toEqual([401, 'missing_token']);
   });
 
-  it('may contain hostile text', async () => {
+  it('can contain hostile text', async () => {
     const hostile = `"\\u0000\\ud800":"\\udfff\\u0000","":1e400,"${'k'.repeat(30_000)}":9007199254740993,"n":-1e999`;
     const answer = await json(`{${hostile},${JSON.stringify(event()).slice(1)}`);
     expect(answer.status).toBe(200);
@@ -282,7 +282,7 @@ describe('an unknown parameter of a read', () => {
     );
   });
 
-  it.each(readPaths)('%s at %s is 400 with the nearest name', async (name, path) => {
+  it.each(readPaths)('%s at %s gets 400 with the nearest name', async (name, path) => {
     for (const field of ['tokenUUID', ...Object.keys((operations[name].input as z.ZodObject).shape)]) {
       const answer = await ask(name, path, { [`${field}_`]: 'x' });
       expect(outcome(answer)).toEqual([400, 'unknown_field']);
@@ -293,7 +293,7 @@ describe('an unknown parameter of a read', () => {
     }
   });
 
-  it.each(readPaths)('%s at %s is 400 with all names when none is near', async (name, path) => {
+  it.each(readPaths)('%s at %s gets 400 with all names if none is similar', async (name, path) => {
     for (const unknown of ['_', '__proto__', 'constructor', '', 'x'.repeat(5_000)]) {
       const answer = await ask(name, path, { [unknown]: 'x' });
       expect(outcome(answer)).toEqual([400, 'unknown_field']);

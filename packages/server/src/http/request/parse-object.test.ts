@@ -6,7 +6,7 @@ const nested = (depth: number, [open = '[', close = ']'] = []) =>
 
 describe('a JSON object', () => {
   it.each([
-    ['as it is', '{"a":[1,{"b":null}]}', { a: [1, { b: null }] }],
+    ['without changes', '{"a":[1,{"b":null}]}', { a: [1, { b: null }] }],
     ['with brackets in its strings', `{"a":"${'['.repeat(100)}"}`, { a: '['.repeat(100) }],
     ['with quotes and backslashes in its strings', '{"a":"\\"\\\\","b":["\\\\\\""]}', { a: '"\\', b: ['\\"'] }],
     ['32 levels deep', nested(32), JSON.parse(nested(32))],
@@ -36,7 +36,7 @@ describe('a JSON object', () => {
     ['one level too deep', nested(33)],
     ['one level of objects too deep', nested(33, ['{"b":', '}'] as never)],
     ['a million levels', '['.repeat(1e6)],
-    ['a million levels inside', `{"a":${'['.repeat(1e6)}${']'.repeat(1e6)}}`],
+    ['a million levels inside an object', `{"a":${'['.repeat(1e6)}${']'.repeat(1e6)}}`],
   ])('is not accepted: %s', (_, text) => {
     expect(() => parseObject(text)).toThrow(expect.objectContaining({ name: 'Refusal', code: 'invalid_json' }));
   });

@@ -14,14 +14,14 @@ const userUUID = 'user_aaaaaaaaaaaaaaaa';
 describe('the text of a body', () => {
   it.each([
     ['JSON', '{"tokenUUID":"browser_1234567890","eventID":1}'],
-    ['JSON with spaces, the token last', '{ "eventID" : 1,\n "tokenUUID" : "browser_1234567890" }'],
+    ['JSON with spaces, in which the token is last', '{ "eventID" : 1,\n "tokenUUID" : "browser_1234567890" }'],
     ['a form', 'eventID=1&tokenUUID=browser_1234567890&userUUID=x'],
     ['a multipart form', '--x\r\nContent-Disposition: form-data; name="tokenUUID"\r\n\r\nbrowser_1234567890\r\n--x--'],
-  ])('yields the token of %s', (_, text) => {
+  ])('reveals the token of %s before it is parsed', (_, text) => {
     expect([...tokensIn(Buffer.from(text))]).toEqual(['browser_1234567890']);
   });
 
-  it('yields at most two tokens, after the first and the last name', () => {
+  it('reveals at most two tokens, after the first and the last name', () => {
     const text = ['first', 'second', 'third'].map((name) => `"tokenUUID":"browser_${name}"`).join();
     expect([...tokensIn(Buffer.from(text))]).toEqual(['browser_first', 'browser_third']);
     expect([...tokensIn(Buffer.from('tokenUUID,'.repeat(1_000)))]).toEqual([]);
@@ -45,7 +45,7 @@ describe('a gzip body', () => {
   });
 });
 
-describe('an address without parsing budget', () => {
+describe('an address whose parsing budget is used up', () => {
   let scene: Scene;
   beforeAll(async () => {
     const unprovenBytes = { perSecond: 0.001, burst: 100 * 1024 };
@@ -80,7 +80,7 @@ describe('an address without parsing budget', () => {
     expect((await send(event({ padding: padding(10), tokenUUID }))).status).toBe(200);
   });
 
-  it('may send a long URL only with a valid token in it', async () => {
+  it('can send a long URL only with a valid token in it', async () => {
     const query = `userUUID=${userUUID}&eventID=1&padding=${padding(3)}`;
     const get = (more: string) => scene.send(`/event/logEvent?${query}${more}`, {});
     expect((await get('')).status).toBe(429);
@@ -88,7 +88,7 @@ describe('an address without parsing budget', () => {
     expect((await get(`&tokenUUID=${scene.tokens.browser}`)).status).toBe(200);
   });
 
-  it('may send a large body only with a valid token before it', async () => {
+  it('can send a large body only with a valid token before it', async () => {
     const tokenUUID = scene.tokens.browser;
     const large = event({ padding: padding(30) });
     expect((await send({ ...large, tokenUUID })).status).toBe(429);
@@ -98,7 +98,7 @@ describe('an address without parsing budget', () => {
   });
 });
 
-describe('a large body from an address without parsing budget', () => {
+describe('a large body from an address whose parsing budget is used up', () => {
   it.each([
     ['is read with a valid token among its first bytes', (token: string) => ({ tokenUUID: token, padding }), 200],
     ['is not read with an invalid token', () => ({ tokenUUID: 'browser_of_nobody', padding }), 429],
@@ -126,7 +126,7 @@ describe('a large body from an address without parsing budget', () => {
   });
 });
 
-describe('a browser token from an address without parsing budget', () => {
+describe('a browser token from an address whose parsing budget is used up', () => {
   let scene: Scene;
   beforeAll(async () => {
     scene = await openScene({ rateLimits: { ...noRateLimits, addressBytes: { perSecond: 0.001, burst: 50_000 } } });

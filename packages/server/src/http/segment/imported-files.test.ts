@@ -1,4 +1,4 @@
-/** The messages of the files that `@firsthand/import-formats` reads, mapped as those of Segment's clients. */
+/** The messages from files that `@firsthand/import-formats` reads, mapped like those of Segment's clients. */
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { isRecord } from '@firsthand/contract/checking';
@@ -29,7 +29,7 @@ describe.each<[file: string, format: FormatName, pageViews: number, firstCampaig
     expect((await readCalls(file, format)).filter(hasRefusal)).toEqual([]);
   });
 
-  it('has page views with path, title, referrer and campaign, and no secrets of their addresses', async () => {
+  it('has page views with path, title, referrer and campaign, without secrets from their addresses', async () => {
     const calls = await readCalls(file, format);
     const views = calls.filter(({ call }) => call.input.eventName === 'Page viewed');
     expect(views).toHaveLength(pageViews);
@@ -42,7 +42,7 @@ describe.each<[file: string, format: FormatName, pageViews: number, firstCampaig
     expect(JSON.stringify(calls.map(({ call }) => call))).not.toContain('secret');
   });
 
-  it('has labels that visitors of the server could have', async () => {
+  it('has only labels that visitors of the server could have', async () => {
     const stated = (await readCalls(file, format)).flatMap(({ message }) =>
       isRecord(message.context) && isRecord(message.context.labels) ? [message.context.labels] : [],
     );
@@ -52,7 +52,7 @@ describe.each<[file: string, format: FormatName, pageViews: number, firstCampaig
   });
 });
 
-it('ignores stated labels of other forms', () => {
+it('ignores stated labels with other values', () => {
   expect(toStatedLabels({ browser: 'Chrome 130', os: 7, device: 'desk', country: 'Germany', more: 'x' })).toEqual([]);
   expect(toStatedLabels({ os: 'Linux', country: 'DE' })).toEqual([
     ['$os', 'Linux'],

@@ -26,7 +26,7 @@ describe('toCall', () => {
       { ...event, eventName: 'Page viewed', eventAttrArray: { ...pageView, name: 'Shop' } },
     ],
     [
-      'the properties of a page message, which win over its context',
+      'the properties of a page message, which take precedence over its context',
       { type: 'page', properties: { ...page, path: '/other', plan: 'pro' }, context: { page } },
       browser,
       { ...event, eventName: 'Page viewed', eventAttrArray: { ...pageView, path: '/other', plan: 'pro' } },
@@ -42,7 +42,7 @@ describe('toCall', () => {
       },
     ],
     [
-      'a screen message to a page view at its name',
+      'a screen message to a page view with the screen’s name',
       { type: 'screen', name: 'Basket', properties: { items: 2 } },
       browser,
       {
@@ -71,7 +71,7 @@ describe('toCall', () => {
       },
     ],
     [
-      'a whole name to a first and a last name',
+      'a full name to a first and a last name',
       { type: 'identify', userId: 7, traits: { name: 'Ann de Vries' } },
       server,
       {
@@ -103,7 +103,7 @@ describe('toCall', () => {
     expect(JSON.stringify(toCall({ ...message, ...fields }, sender))).not.toContain('secret');
   });
 
-  it('takes the userId as the e-mail address, if the account says so', () => {
+  it('takes the userId as the e-mail address if the account is set to that', () => {
     const sender = { ...server, userIDIsEmailaddress: true };
     const fields = { ...message, userId: 'ann@shop.example', traits: { email: 'other@shop.example' } };
     for (const [type, extra] of [
@@ -121,7 +121,7 @@ describe('toCall', () => {
     });
   });
 
-  it('names the contact of an event with a server token only', () => {
+  it('assigns an event to its contact only with a server token', () => {
     const track = { ...message, type: 'track', event: 'Bought', userId: 'u-1' };
     expect(toCall(track, server).input).toMatchObject({ contactExternalID: 'u-1' });
     expect(toCall(track, browser).input).not.toHaveProperty('contactExternalID');
@@ -137,20 +137,20 @@ describe('toCall', () => {
   });
 
   it.each<[string, unknown, string | undefined]>([
-    ['what is no object', 'track', 'batch'],
+    ['a value that is not an object', 'track', 'batch'],
     ['an unknown type', { ...message, type: 'delete' }, 'type'],
     ['no type', message, 'type'],
     ['a track message without an event', { ...message, type: 'track' }, 'event'],
     ['an alias message without a userId', { ...message, type: 'alias', previousId: anonymousId }, 'userId'],
     ['unknownAgent', { type: 'track', event: 'Bought' }, 'anonymousId'],
     ['an ID beyond 2^53', { ...message, type: 'track', event: 'Bought', userId: Number.POSITIVE_INFINITY }, 'userId'],
-    ['a userId that is no text', { ...message, type: 'identify', userId: 'a\u0000b' }, 'userId'],
+    ['a userId that is not text', { ...message, type: 'identify', userId: 'a\u0000b' }, 'userId'],
   ])('refuses %s, and names the field', (_, given, field) => {
     expect(toCall(given, server)).toMatchObject({ refusal: { field } });
   });
 });
 
-it('refuses a message that is too large with its context, before it maps it', () => {
+it('refuses a message that is too large with its context, before mapping it', () => {
   const huge = { ...message, type: 'page', properties: { text: 'x' } };
   expect(toCall(huge, browser, {}, maxMessageLength)).not.toHaveProperty('refusal');
   const call = toCall(huge, browser, { page: { path: '/' } }, maxMessageLength + 1);
@@ -165,7 +165,7 @@ describe('page addresses', () => {
     expect(view({ title: '' })).toEqual({ referrer: '' });
   });
 
-  it('take the path and the campaign from the URL, and nothing else of it', () => {
+  it('take only the path and the campaign from the URL', () => {
     expect(view({ url: 'https://shop.example/tea?ref=x&token=secret#access_token=secret' })).toEqual({
       path: '/tea',
       ref: 'x',
@@ -190,7 +190,7 @@ it('treats names of prototypes as names', () => {
 });
 
 describe('the context of a batch', () => {
-  it('is merged into each message, which wins', () => {
+  it('is merged into each message, whose values take precedence', () => {
     const context = { page: { path: '/own' } };
     const outer = { page: { path: '/other' }, campaign: { name: 'autumn' } };
     const { input } = toCall({ ...message, type: 'page', context }, browser, outer);

@@ -28,7 +28,7 @@ describe('sql', () => {
     expect(textOf(sql`${name('a"b')} ${literal("it's")}`)).toBe(`"a""b" 'it''s'`);
   });
 
-  test('writes numbers without loss of precision, and parenthesizes negative numbers', async () => {
+  test('writes numbers without losing precision, and parenthesizes negative numbers', async () => {
     expect(textOf(sql`1 - ${-2}`)).toBe('1 - (-2)');
     const connection = await (await DuckDBInstance.create(':memory:')).connect();
     for (const number of [0, -1, 2 ** 53 - 1, 0.1, -2.5, 1e300, 5e-324, Number.POSITIVE_INFINITY]) {

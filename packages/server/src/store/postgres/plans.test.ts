@@ -1,5 +1,5 @@
-// Plans of the most frequent queries: they use an index, and read only the months they need. On a cluster, statements
-// about row batches run inside a function, so their plans are not visible.
+// The plans of the most frequent queries: they use an index, and read only the months that they need. On a cluster,
+// statements about row batches run inside a function, so their plans are not visible.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
@@ -45,7 +45,8 @@ afterAll(async () => {
 });
 
 /**
- * PostgreSQL rightly scans small tables sequentially. Without such scans, the plan shows whether a usable index exists.
+ * PostgreSQL rightly scans small tables sequentially. Without sequential scans, the plan shows whether a usable index
+ * exists.
  */
 const byIndex = 'SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;';
 
@@ -63,7 +64,7 @@ const sequentialScans = (nodes: readonly Plan[]): string[] =>
     return node['Node Type'] === 'Seq Scan' && !small.test(name) ? [name] : [];
   });
 
-/** Returns the indexes used on each month's events, or the month's table where no index is used. */
+/** Returns the indexes used for each month's events, or the month's table if no index is used. */
 const eventScans = (nodes: readonly Plan[]): string[] => {
   const names = nodes.flatMap((node) => {
     if (/^(ModifyTable|Bitmap Heap Scan)$/.test(node['Node Type'])) return [];
@@ -113,7 +114,7 @@ test.each<[string, readonly string[], () => Promise<unknown>]>([
       ['contacts with an attribute and a profile', { attrID: 'size', attrValue: 'M', contactProfileID: 'retail' }],
       ['contacts created in a range', { createdFrom: months[0], createdTo: months[1] }],
       ['contacts seen in a range', { seenFrom: months[0], sort: 'seen' }],
-      ['contacts with a status, last seen first', { contactStatus: 'active', sort: 'seen', descending: true }],
+      ['contacts with a status, most recently seen first', { contactStatus: 'active', sort: 'seen', descending: true }],
     ] as const
   ).map(([description, search]): [string, readonly string[], () => Promise<unknown>] => [
     `a page of ${description}`,

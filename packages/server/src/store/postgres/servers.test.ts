@@ -67,7 +67,7 @@ function fail(error: Error): never {
 
 const isKept = ({ kept }: EventOutcome) => kept;
 
-test('creates the schema once when twenty servers start concurrently', async () => {
+test('creates the schema only once when twenty servers start concurrently', async () => {
   const { databaseURL, servers } = await openServers(20);
   const all = readMigrations(new URL('migrations/', import.meta.url)).map(({ number }) => ({ number }));
   expect(await querySQL(databaseURL, 'SELECT number FROM migration ORDER BY number')).toEqual(all);
@@ -118,7 +118,7 @@ describe('tokens', () => {
     });
   });
 
-  test('stop working just as soon after the database was unreachable for a while', async () => {
+  test('stop working just as soon if the database was unreachable for a while before', async () => {
     const { databaseURL, servers } = await openServers(1);
     const [store] = servers;
     const site = await createSite(store);
@@ -186,7 +186,7 @@ describe('an eventUUID', () => {
     expect((await servers[1].getAccount(site.account)).usage).toMatchObject({ users: 50, events: 1_000 });
   });
 
-  test('is stored once when it is sent on both sides of midnight or of the end of a month', async () => {
+  test('is stored once when it is sent before and after midnight or the end of a month', async () => {
     const { servers } = await openServers(2);
     const site = await createSite(servers[0]);
     let midnight = Date.UTC(2031, 0, 1);
@@ -246,7 +246,7 @@ describe('a fleet of servers', () => {
     const { servers } = await openServers(4);
     const site = await createSite(servers[0]);
     const [follower, ...writers] = servers;
-    // The first event creates the tables of its day, and all other writes wait for that.
+    // The first event creates its day's tables, and all other writes wait for that.
     await logAt(follower, site, site.time, {});
     let isWriting = true;
     const writing = Promise.all(
@@ -262,7 +262,7 @@ describe('a fleet of servers', () => {
     ).finally(() => {
       isWriting = false;
     });
-    // The `await` below throws its failure.
+    // The `await` below rethrows the failure.
     writing.catch(() => {});
     const followed: StoredEvent[] = [];
     for (let beyond = 0, isLast = false; !isLast; ) {
@@ -279,7 +279,7 @@ describe('a fleet of servers', () => {
     expect(followed).toHaveLength(1 + 3 * 60 * 3);
   });
 
-  test('waits for a transaction that has drawn a sequence and not committed', async () => {
+  test('waits for a transaction that has drawn a sequence but has not committed', async () => {
     const { databaseURL, servers } = await openServers(2);
     const site = await createSite(servers[0]);
     await logAt(servers[0], site, site.time, { eventUUID: 'event-first' });
@@ -319,7 +319,7 @@ describe('a fleet of servers', () => {
       const page = await servers[0].getEvents({ account: quick.account, order: 'asc', limit: 9 });
       expect(page.events.map(({ eventUUID }) => eventUUID)).toEqual(['event-of-quick']);
       expect(page.through).toBeGreaterThanOrEqual(page.events[0]?.sequence as number);
-      // A new day and a merge lock only their own account.
+      // A new day and a merge each lock only their own account.
       await logAt(servers[1], quick, quick.time + day, { eventUUID: 'event-of-next-day' });
       const [{ contactUUID: ann }, { contactUUID: ben }] = await Promise.all([
         quick.server.createContact({ address: 'ann@example.com', userUUID: null }),
@@ -359,7 +359,7 @@ describe('a fleet of servers', () => {
     for (const { eventID, eventName } of events) expect(eventID).toBe(names.get(eventName));
   });
 
-  test('lists no more names for browser tokens than a single server would', async () => {
+  test('adds no more names for browser tokens than a single server would', async () => {
     const { servers } = await openServers(2);
     const site = await createSite(servers[0]);
     const { account, browser, time } = site;
@@ -423,7 +423,7 @@ describe('a fleet of servers', () => {
       const created = await Promise.all(times(6).map((nth) => create(nth, externalID, addresses[nth % 3])));
       expect(new Set(created.map(({ contactUUID }) => contactUUID)).size).toBe(1);
       expect(created.filter(({ exists }) => !exists)).toHaveLength(1);
-      // All pairs of an external ID and an address concurrently: some are refused, but none fails.
+      // Sends all pairs of an external ID and an address concurrently. Some are refused, but none fails unexpectedly.
       const crossing = await Promise.allSettled(
         times(8).map((nth) =>
           create(nth >> 1, `crossing-${round}-${nth & 1}`, `crossing-${round}-${(nth >> 1) & 1}@example.com`),
@@ -437,7 +437,7 @@ describe('a fleet of servers', () => {
   });
 });
 
-test('keeps erased data erased while other servers store events', async () => {
+test('keeps data erased while other servers store events', async () => {
   const { databaseURL, servers } = await openServers(3);
   const site = await createSite(servers[0]);
   for (const round of times(5)) {
@@ -472,14 +472,14 @@ test('notifies listeners on one server of events that another stores', async () 
   stop();
 });
 
-test('notifies listeners on one server of an erasure on another, which stores no event', async () => {
+test('notifies listeners on one server of an erasure on another server, which stores no event', async () => {
   const { servers } = await openServers(2);
   const site = await createSite(servers[0]);
   const { contactUUID } = await site.server.createContact({ userUUID: null });
   await site.server.log({ userUUID: null, contactUUID });
   const listener = vi.fn();
   const stop = servers[1].onCommit(listener);
-  // Wait until that server has noticed all earlier commits.
+  // Waits until that server has noticed all earlier commits.
   for (let before = -1; before < listener.mock.calls.length; await wait(500)) before = listener.mock.calls.length;
   listener.mockClear();
   await site.erase(contactUUID);
@@ -487,7 +487,7 @@ test('notifies listeners on one server of an erasure on another, which stores no
   stop();
 });
 
-test('completes an erasure on one server that another left unfinished', async () => {
+test('completes an erasure that another server left unfinished', async () => {
   const { servers } = await openServers(2);
   const site = await createSite(servers[0]);
   const { contactUUID } = await site.server.createContact();
@@ -502,13 +502,13 @@ test('completes an erasure on one server that another left unfinished', async ()
   expect((await servers[1].getAccount(account)).usage.events).toBe(0);
 });
 
-test('rejects only the faulty request of a commit and stores the others', async () => {
+test('rejects only the faulty request in a commit, and stores the others', async () => {
   const { servers } = await openServers(1);
   const [store] = servers;
   const site = await createSite(store);
   const logged = await Promise.allSettled([
     logAt(store, site, site.time, { eventUUID: 'event-before' }),
-    // Only a bug of our own could send this.
+    // Only a bug in Firsthand itself could send this request.
     logAt(store, site, site.time, { eventUUID: 'event-faulty', attributes: undefined as never }),
     logAt(store, site, site.time, { eventUUID: 'event-after' }),
   ]);
@@ -523,7 +523,7 @@ test('rejects only the faulty request of a commit and stores the others', async 
 const fullDisk = `CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql
   AS $$ BEGIN RAISE EXCEPTION USING ERRCODE = '53100'; END $$`;
 
-test('rolls back an account change that meets a full disk, so that it can be retried', async () => {
+test('rolls back an account change if the disk is full, so that the change can be retried', async () => {
   const { databaseURL, servers } = await openServers(1);
   const site = await createSite(servers[0]);
   await alterSchema(
@@ -565,7 +565,7 @@ test('fails health checks while the database’s disk is full', async () => {
   expect(await querySQL(databaseURL, "SELECT 1 FROM pg_class WHERE relname = 'room'")).toEqual([]);
 });
 
-test('refuses writes beyond the backlog limit and stores the others', async () => {
+test('refuses writes beyond the backlog limit, and stores the others', async () => {
   const { servers } = await openServers(1);
   const site = await createSite(servers[0]);
   const note = 'x'.repeat(2_000);
@@ -579,7 +579,7 @@ test('refuses writes beyond the backlog limit and stores the others', async () =
   expect((await servers[0].getAccount(site.account)).usage.events).toBe(stored * 100);
 });
 
-test('lists an ID once, and stores the event, when another server lists it meanwhile', async () => {
+test('lists an ID once, and stores the event, if another server lists the ID in the meantime', async () => {
   const { databaseURL, servers } = await openServers(2);
   const [one] = servers;
   const site = await createSite(one);
@@ -587,7 +587,7 @@ test('lists an ID once, and stores the event, when another server lists it meanw
   const other = new pg.Client(databaseURL);
   await other.connect();
   try {
-    // As another server does it, between this server's two queries.
+    // Lists the ID between this server's two queries, as another server would.
     await other.query('BEGIN');
     await other.query('UPDATE account_position SET catalogues = catalogues + 1 WHERE account = $1', [account]);
     await other.query(
@@ -623,7 +623,7 @@ test('keeps and counts other senders’ refused requests when two servers fill t
       })),
     });
   await storeRefused(servers[0], 0, 20);
-  // Each server has its own number for an address.
+  // Each server has a different number for an address.
   for (const _ of times(3))
     await Promise.all(servers.map((store, nth) => storeRefused(store, nth + 1, limits.refusedPerToken)));
   const { requests } = await servers[1].listRefused({ account, beyond: 0, limit: 20 });

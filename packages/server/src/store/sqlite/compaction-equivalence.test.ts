@@ -1,5 +1,5 @@
-// Compaction and indexing must not change any response. Two databases store the same history: one is compacted and
-// indexed all the time, in segments of a few events, and the other hardly ever.
+// Compaction and indexing must not change any response. Two databases store the same history: one is constantly
+// compacted and indexed, in segments of a few events; the other hardly ever.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { kind } from '../../../test/fixtures/database.ts';
@@ -208,13 +208,13 @@ const filling: Step[] = Array.from({ length: 12 }, (_, nth) =>
       },
 );
 
-test('returns the same results wherever events are stored', async () => {
+test('returns the same results, no matter where events are stored', async () => {
   let segments = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 50, size: 'max' }), async (steps) => {
       const arranged = openEngine(smallSegments);
       const plain = openEngine({ eventsPerSegment: Infinity });
-      // Long-lived readers, with a cached tail from their last read.
+      // Long-lived readers with a cached tail from their previous read.
       const readers = [arranged, plain].map(({ db }) => createPager(db));
       for (const call of callsOf(steps)) {
         if (call === 'read') {
@@ -243,9 +243,9 @@ test('returns the same results wherever events are stored', async () => {
   expect(segments).toBeGreaterThan(0);
 });
 
-// All sizes run in the tier `segments` only.
+// All sizes run only in the tier `segments`.
 test.each(kind === undefined ? [249] : [25, 50, 249, 1_000])(
-  'bounds the unindexed events under continuous writes of %d events per commit',
+  'limits unindexed events during continuous writes of %d events per commit',
   (perCommit) => {
     const eventsPerSegment = 4_096;
     const { db, engine } = openEngine({ eventsPerSegment });

@@ -647,21 +647,24 @@ describe('the relying party', () => {
     ['a page without TLS', 'https://localhost:3000', 'http://localhost:3000'],
     ['the console of this server', 'http://localhost:3000', consoleOrigin],
     ['this machine', consoleOrigin, 'http://localhost:3000'],
-  ])('can’t be %s for a passkey that was created elsewhere, even if it signs for this origin', async (_, ownOrigin, origin) => {
-    const code = await invite();
-    const { options, page } = await requestOptions('to-join', { code }, { origin: ownOrigin });
-    const { passkey, credential } = makePasskey(options, ownOrigin);
-    expect((await send('accept', { code, memberName: 'Ben', passkey }, page)).status).toBe(200);
-    const challenge = await requestOptions('to-sign-in', {}, { origin });
-    for (const signedFor of [ownOrigin, origin]) {
-      const { rpId: rpID } = challenge.options;
-      const answer = signWith(credential, challenge.options, signedFor, { rpID });
-      expect((await send('sign-in', { passkey: answer }, challenge.page)).status).toBe(401);
-    }
-    const there = await requestOptions('to-sign-in', {}, { origin: ownOrigin });
-    const right = signWith(credential, there.options, ownOrigin);
-    expect((await send('sign-in', { passkey: right }, there.page)).status).toBe(200);
-  });
+  ])(
+    'can’t be %s for a passkey that was created elsewhere, even if it signs for this origin',
+    async (_, ownOrigin, origin) => {
+      const code = await invite();
+      const { options, page } = await requestOptions('to-join', { code }, { origin: ownOrigin });
+      const { passkey, credential } = makePasskey(options, ownOrigin);
+      expect((await send('accept', { code, memberName: 'Ben', passkey }, page)).status).toBe(200);
+      const challenge = await requestOptions('to-sign-in', {}, { origin });
+      for (const signedFor of [ownOrigin, origin]) {
+        const { rpId: rpID } = challenge.options;
+        const answer = signWith(credential, challenge.options, signedFor, { rpID });
+        expect((await send('sign-in', { passkey: answer }, challenge.page)).status).toBe(401);
+      }
+      const there = await requestOptions('to-sign-in', {}, { origin: ownOrigin });
+      const right = signWith(credential, there.options, ownOrigin);
+      expect((await send('sign-in', { passkey: right }, there.page)).status).toBe(200);
+    },
+  );
 });
 
 it('rejects requests that the console’s pages never send', async () => {

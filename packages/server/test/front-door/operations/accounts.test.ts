@@ -207,7 +207,12 @@ describe('the account in a request', () => {
       () => ({ accountUUID: other.accountUUID }),
       200,
     ],
-    ['an operator token that sends an unknown accountUUID', () => scene.tokens.operator, { accountUUID: 'nobody' }, 404],
+    [
+      'an operator token that sends an unknown accountUUID',
+      () => scene.tokens.operator,
+      { accountUUID: 'nobody' },
+      404,
+    ],
     ['an operator token that sends no accountUUID', () => scene.tokens.operator, {}, 400],
   ])('is checked for %s', async (_, token, account, status) => {
     const fields = typeof account === 'function' ? account() : account;

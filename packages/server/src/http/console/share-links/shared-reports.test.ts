@@ -56,7 +56,7 @@ describe('the response of a shared report', () => {
     expect(runReport).toHaveBeenCalledTimes(2);
   });
 
-  it('is shared by all concurrent requests, even if it takes long', async () => {
+  it('is shared by all concurrent requests, even if the report takes long', async () => {
     const { runReport, read } = openReports(
       () => new Promise((resolve) => setTimeout(() => resolve({ total: 1 }), 60_000)),
     );
@@ -90,7 +90,7 @@ describe('the refusal of a shared report', () => {
   it.each([
     ['because the engine is unavailable', new Refusal('no_reports'), 'no_reports'],
     ['because of its request', new Refusal('unknown_segment'), 'invalid_field'],
-    ['by a fault', new Error('a fault'), 'a fault'],
+    ['because of an internal error', new Error('a fault'), 'a fault'],
   ])('%s is not cached', async (_, error, shown) => {
     const { runReport, read } = refusing(error);
     expect(await codeOf(read())).toBe(shown);

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-/** Actions without an operation, and actions on refused requests, which refused.test.ts covers. */
+/** Actions without an operation, and actions on refused requests, which refused.test.ts tests. */
 const excludedActions = [
   'joinMember',
   'changePassword',
@@ -50,7 +50,7 @@ it.each(overHTTP)('records %s once, with its token and without personal data', a
   }
 });
 
-it('records an export of several pages once', async () => {
+it('records an export with several pages once', async () => {
   const { contactUUID, userUUID } = await makeContact(scene);
   const event = [1, 2, 3].map((eventID) => ({ eventID }));
   await scene.post('/event/logEvents', { tokenUUID: scene.tokens.server, userUUID, event });

@@ -18,7 +18,7 @@ const logRefused = async (eventID = 'three') => {
   return fields.userUUID;
 };
 
-it('lists a refused request without its token, and replays it once after a fix', async () => {
+it('lists a refused request without its token, and replays it once after a correction', async () => {
   const userUUID = await logRefused();
   const { refused, count, nextCursor } = await list();
   expect([count, nextCursor]).toEqual([{ listed: 1, evicted: 0, erased: 0, replayed: 0 }, '']);
@@ -47,7 +47,7 @@ it('lists a refused request without its token, and replays it once after a fix',
   ]);
 });
 
-it('discards a refused request once, and counts it as evicted', async () => {
+it('discards a refused request once, and counts the request as evicted', async () => {
   await logRefused();
   const [{ refusedID }] = (await list()).refused;
   const discard = () => scene.post('/account/discardRefused', { tokenUUID: scene.tokens.server, refusedID });
@@ -71,7 +71,7 @@ it('lists refused requests page by page', async () => {
   expect(ids).toEqual(ids.toSorted((a, b) => Number(a) - Number(b)));
 });
 
-it('requires another token of the same kind once the request’s own is revoked', async () => {
+it('requires another token of the same kind once the request’s own token is revoked', async () => {
   const { server, browser } = scene.tokens;
   await logRefused();
   const [{ refusedID, tokenID }] = (await list()).refused;
@@ -99,7 +99,7 @@ it('hides refused requests from other accounts', async () => {
   expect((await list()).refused).toHaveLength(1);
 });
 
-it('replays a request that could not be parsed if the fix has all fields', async () => {
+it('replays a request that could not be parsed if the correction has all fields', async () => {
   const contactEmailaddress = newAddress();
   const path = `/contact/createContact?tokenUUID=${scene.tokens.server}`;
   await scene.send(path, {

@@ -17,7 +17,7 @@ describe('getService', () => {
     return { ...body, status };
   };
 
-  it('returns the interval of backups and the time of the newest', async () => {
+  it('returns the interval of backups and the time of the newest backup', async () => {
     const facts = { version: expect.stringMatching(/^\d+\.\d+\.\d+/), retentionDays: 400, backupSeconds: 86_400 };
     expect(await ask()).toEqual({ status: 200, ...facts, unknownProxy: false });
     newest = now - 1_000;
@@ -73,7 +73,7 @@ describe('getService', () => {
     expect(await ask('operator')).not.toHaveProperty('leakedToken');
   });
 
-  it('is only for owners', async () => {
+  it('is available only to owners', async () => {
     expect(await ask('viewer')).toMatchObject({ status: 403, error: { code: 'token_kind' } });
   });
 });

@@ -8,7 +8,7 @@ import { createReportRunner } from './run-report.ts';
 const isVip = { contact: { contactTagID: 'vip' } };
 const reader = {};
 
-/** Sets up a store that feeds endless parts of one contact or, with `tags` in its catalogue, one part. */
+/** Sets up a store that feeds endless parts with one contact each or, with `tags` in its catalogue, a single part. */
 const setUp = ({ tags = [] as string[], afterEach = () => {} } = {}) => {
   const parts: unknown[] = [];
   const store = {
@@ -41,7 +41,7 @@ it('reads no contacts for a condition that every contact matches', async () => {
   expect(parts).toEqual([]);
 });
 
-it('reads the contacts of all filters and groups together, once for equal conditions', async () => {
+it('reads the contacts for all filters and groups together, and only once for equal conditions', async () => {
   const { resolve, parts } = setUp({ tags: ['new', 'vip'] });
   const filters = [isVip, { not: { contact: { contactStatus: 'active' as const } } }];
   const { contacts, lists } = await resolve(1, { filters, by: ['contactTagID'] }, { now: 0, reader });

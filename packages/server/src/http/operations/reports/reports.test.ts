@@ -170,7 +170,7 @@ describe('every report', () => {
     expect((await scene.get('/event/getEvent', cursor)).status).toBe(200);
   });
 
-  it('is refused without an engine, after its fields are checked', async () => {
+  it('is refused if there is no engine, but only after its fields are checked', async () => {
     const without = await openScene({ reports: undefined });
     onTestFinished(without.close);
     const fields = { tokenUUID: without.tokens.server, from: '2026-11-01' };
@@ -191,7 +191,7 @@ describe('every report', () => {
     expect(Math.min(answered, refused)).toBeGreaterThan(20);
   });
 
-  it('is aborted when its client disconnects, without logging a fault', async () => {
+  it('is aborted when its client disconnects, without logging an error', async () => {
     const server = createServer(getRequestListener(scene.app.fetch)).listen(0, '127.0.0.1');
     await once(server, 'listening');
     onTestFinished(() => void server.close());
@@ -345,7 +345,7 @@ describe('reportBreakdown', () => {
     ]);
   });
 
-  it('returns event names, and the counts that are not in any row', async () => {
+  it('returns event names, and counts for everything that is not in any row', async () => {
     computeResult = async () => ({
       total: counts,
       rows: [
@@ -421,7 +421,7 @@ describe('reportRetention', () => {
     });
   });
 
-  it('returns the people who came back in each period', async () => {
+  it('returns the people who returned in each period', async () => {
     computeResult = async () => ({
       cohorts: [
         { people: 5, back: [2, 1] },
@@ -442,7 +442,7 @@ describe('reportPeople', () => {
   const steps = [{ eventIDs: [7] }, { eventIDs: [9] }];
 
   it.each<[string, Fields, object]>([
-    ['all of a range', {}, { kind: 'all' }],
+    ['everyone in a range', {}, { kind: 'all' }],
     [
       'a row',
       { by: 'attr:plan,event', value: ['pro', null] },
@@ -459,7 +459,7 @@ describe('reportPeople', () => {
       { kind: 'step', steps, withinMilliseconds: 60_000, per: 'session', step: 1, dropped: false },
     ],
     [
-      'those who dropped out',
+      'people who dropped out',
       { step, dropped: 1 },
       { kind: 'step', steps, withinMilliseconds: 30 * day, per: 'person', step: 0, dropped: true },
     ],
@@ -477,7 +477,7 @@ describe('reportPeople', () => {
       { kind: 'cohort', first: { eventIDs: [9] }, back: null, edges: [begin, middle, end], cohort: 0, later: null },
     ],
     [
-      'those who came back',
+      'people who returned',
       { cohort: 2, later: 0 },
       { kind: 'cohort', first: null, back: null, edges: [begin, middle, end], cohort: 1, later: 0 },
     ],

@@ -114,17 +114,17 @@ describe('a filter of a report', () => {
     ['reportPeople', { first: segment, cohort: 1 }, { of: { first: condition } }],
     ['reportTotals', { filter: { segment: 'VIPs' } }, { condition: { contacts: new Float64Array(0) } }],
     ['reportTotals', { filter: { segment: 'constructor' } }, { condition: { did: { eventIDs: [9] }, atLeast: 2 } }],
-  ])('may name segments: %s with %j', async (name, fields, expected) => {
+  ])('can refer to segments: %s with %j', async (name, fields, expected) => {
     expect(await queriesOf(name, fields)).toMatchObject([expected]);
   });
 
-  it('may name segments in reportLive', async () => {
+  it('can refer to segments in reportLive', async () => {
     const fields = { tokenUUID: scene.tokens.viewer, filter: segment };
     expect((await scene.get('/report/reportLive', fields)).status).toBe(200);
     expect(reports.requests).toMatchObject([{ query: { condition } }]);
   });
 
-  it('uses the segment as saved when the report runs', async () => {
+  it('uses the segment that is saved when the report runs', async () => {
     await create('Now', { event: 1 });
     expect(await queriesOf('reportTotals', { filter: { segment: 'Now' } })).toMatchObject([
       { condition: { eventIDs: [1] } },

@@ -135,7 +135,7 @@ describe('a share link', () => {
     expect(reports.requests).toHaveLength(1);
   });
 
-  it('uses segments as they were when it was created', async () => {
+  it('uses segments as they were when the link was created', async () => {
     const segment = (filter: object) =>
       scene.post('/report/createSegment', { tokenUUID: scene.tokens.server, segmentName: 'Buyers', filter });
     await segment({ event: 7 });
@@ -284,7 +284,7 @@ describe('a share link', () => {
       'report[0].request.interval',
     ],
     [
-      'moving weeks, which span one more on other days',
+      'moving weeks, which include one more week on other days',
       {
         moving: 'day',
         report: [
@@ -308,7 +308,7 @@ describe('a share link', () => {
       { report: [{ part: 'a', operation: 'reportBreakdown', request: { ...november, by: 'event', limit: 101 } }] },
       'report[0].request.limit',
     ],
-  ])('with %s is refused, naming the field', async (_, fields, field) => {
+  ])('with %s is refused, and the error names the field', async (_, fields, field) => {
     const [status, , at] = await problemOf(fields);
     expect([status, at]).toEqual([400, field]);
   });
@@ -325,7 +325,7 @@ describe('a share link', () => {
     const values = Array.from({ length: 100 }, (_, nth) => `${nth}`.padEnd(90, 'x'));
     const big = (part: string) => ({ ...totals({ ...november, filter: { attrID: 'a', is: values } }), part });
     expect((await create({ report: ['a', 'b', 'c'].map(big) })).status).toBe(200);
-    // Segments make it larger than the request.
+    // Segments make the reports larger than the request.
     for (const segmentName of ['Big', 'Bigger']) {
       const filter = { attrID: 'a', is: values.map((value) => value.padEnd(140, 'y')) };
       await scene.post('/report/createSegment', { tokenUUID: scene.tokens.server, segmentName, filter });

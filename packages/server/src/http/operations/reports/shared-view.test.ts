@@ -33,7 +33,7 @@ const times = {
   month: Array.from({ length: 12 }, (_, nth) => Date.UTC(2026, 11 + nth, 1, 3, 59)),
 };
 
-/** Checks a link's reports at every time, and returns the number of times. */
+/** Checks a link's reports at each time, and returns the number of times. */
 const checkAtAllTimes = async ({ moving = 'day', report }: LinkFields): Promise<number> => {
   const shared = await toSharedReports({ moving, report }, contextAt(created));
   for (const time of times[moving])

@@ -50,14 +50,14 @@ it.each([
   ['no name', { viewName: ' ' }, 'viewName'],
   ['a long name', { viewName: 'x'.repeat(limits.nameLength + 1) }, 'viewName'],
   ['another page', { viewPage: 'settings' }, 'viewPage'],
-  ['a page that leads elsewhere', { viewPage: '//evil.example' }, 'viewPage'],
+  ['a page outside the console', { viewPage: '//evil.example' }, 'viewPage'],
   ['no page', { viewPage: undefined }, 'viewPage'],
   ['a long query', { viewQuery: 'x'.repeat(limits.viewQueryLength + 1) }, 'viewQuery'],
   ['a query with its question mark', { viewQuery: '?range=7d' }, 'viewQuery'],
   ['a query with a line end', { viewQuery: 'range=7d\nx' }, 'viewQuery'],
   ['a query that is not encoded', { viewQuery: 'event=Größe' }, 'viewQuery'],
   ['a list', { viewQuery: ['range=7d'] }, 'viewQuery'],
-])('refuses a view with %s, naming the field', async (_, fields, field) => {
+])('refuses a view with %s, and names the field', async (_, fields, field) => {
   const before = await list();
   const { status, body } = await create(fields);
   expect([status, body.error.field]).toEqual([400, field]);

@@ -72,7 +72,7 @@ test('numbers sessions correctly, even for evicted visitors and after a restart'
   );
 });
 
-test('marks only visitors with late events as irregular if none was evicted', () => {
+test('marks only visitors with late events as irregular if no visitor was evicted', () => {
   const visits = createVisits(nothing, []);
   expect([1, 2, 1, 2, 1].map((visitor, nth) => visits.sessionOf(visitor, (nth * pause) / 2))).toEqual([1, 2, 3, 4, 5]);
   expect([...visits.irregular]).toEqual([]);

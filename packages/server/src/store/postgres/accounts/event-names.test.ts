@@ -53,7 +53,7 @@ test('does not cache names that have changed since the version was read', async 
   expect(names.size()).toBe(0);
 });
 
-test('bounds the size of the cache', async () => {
+test('limits the size of the cache', async () => {
   const account = accountWith({});
   const names = createEventNames();
   const eventIDs = Array.from({ length: 1_000 }, (_, nth) => nth);

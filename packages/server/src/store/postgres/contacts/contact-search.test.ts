@@ -66,7 +66,7 @@ test('returns the same pages while many contacts wait to be indexed', async () =
   };
   const indexed = await readSearches();
   expect(indexed[0]).toHaveLength(contacts - 2);
-  // Simulates another server that indexes. A row lock would also block the searches, which wait for writers.
+  // Simulates another server that updates the index. A row lock would also block searches, which wait for writers.
   const locking = new pg.Client(databaseURL);
   await locking.connect();
   await locking.query(`SELECT pg_advisory_lock(${lockKeys.maintenance} + ${site.account})`);
@@ -79,7 +79,7 @@ test('returns the same pages while many contacts wait to be indexed', async () =
   expect(waiting).toEqual(indexed);
 });
 
-test('does not feed reports an erased contact that the index still lists', async () => {
+test('passes no erased contact to reports, even while the index still lists it', async () => {
   const { contactUUID } = await site.server.createContact({
     ...{ address: 'erased@example.com', userUUID: null, tags: ['short-lived'], time: site.time },
   });

@@ -90,7 +90,7 @@ const countCopied = async (databaseURL: string) => {
 };
 const ignoreProgress = () => {};
 
-/** Ends all connections to a database and waits until they are gone. Blocks this process meanwhile. */
+/** Ends all connections to a database, and waits until they are gone. Blocks this process in the meantime. */
 const endOthers = (databaseURL: string) => {
   const script = `import pg from 'pg';
     const client = new pg.Client(process.argv[1]);
@@ -102,7 +102,7 @@ const endOthers = (databaseURL: string) => {
 };
 
 describe('a copy', () => {
-  test('resumes after the last committed events when it was interrupted', async () => {
+  test('resumes after the last committed events after an interruption', async () => {
     const databaseURL = await newDatabase();
     const { exported, starts } = createExport();
     const interrupted = new Error('interrupted');
@@ -139,12 +139,12 @@ describe('a copy', () => {
     });
     const commits: number[] = [];
     await copyInto(databaseURL, exported, ({ sequence }) => commits.push(sequence));
-    // 16 MiB of a little over 40,000 each.
+    // 16 MiB of events with a little over 40,000 bytes each.
     expect(commits).toEqual([420, 840, many]);
     expect(await countCopied(databaseURL)).toEqual({ events: many, different: many, last: many });
   });
 
-  test('skips repeats of days that are no longer searched', async () => {
+  test('skips repeats on days that are no longer searched', async () => {
     const databaseURL = await newDatabase();
     const request = { requestUUID: 'request-one', token: 1, user: 1, contact: 1, claim: null, existed: 0 };
     const days = Array.from({ length: 10 }, (_, nth) => today - nth);
@@ -163,7 +163,7 @@ describe('a copy', () => {
     expect(await daysOf('kept_day')).toEqual(days.slice(0, 9));
   });
 
-  test('does not resume if the source has changed or is another database', async () => {
+  test('does not resume if the source has changed or is a different database', async () => {
     const databaseURL = await newDatabase();
     const { exported } = createExport();
     const interrupt = () => {
@@ -205,7 +205,7 @@ describe('a copy', () => {
     expect(await querySQL(databaseURL, 'SELECT 1 FROM account')).toEqual([]);
   });
 
-  test('fails when its connection is lost, and resumes when it runs again', async () => {
+  test('fails when its connection is lost, and resumes when it is run again', async () => {
     const databaseURL = await newDatabase();
     await migrateStore(databaseURL, { citus: false });
     await querySQL(

@@ -11,12 +11,13 @@ import { openExport } from './export.ts';
 
 const time = Date.UTC(2028, 0, 31);
 const lastDay = time / day + 1;
-/** On two days in two months, more than a page on each. */
+/** Events on two days in two months, with more than a page on each day. */
 const count = 12_000;
 const users = 2_500;
 
 /**
- * Leaves gaps for statements and unused numbers, and a large one in a day, as a cluster's coordinator may skip numbers.
+ * Leaves gaps for statements and unused numbers, and a large gap within a day, because a cluster's coordinator can skip
+ * numbers.
  */
 const sequenceOf = (nth: number): number => 2 * nth + 1 + (nth >= count / 4 ? 2 ** 36 : 0);
 const accountOf = (nth: number): number => 1 + (nth % 2);
@@ -115,7 +116,7 @@ test('returns everything that was copied, in order, even if it has many pages', 
   await opened.close();
 });
 
-test('prevents the distribution of tables while they are read', async () => {
+test('prevents the distribution of tables while the export reads them', async () => {
   const databaseURL = await newMigratedDatabase();
   await simulateCitus(databaseURL);
   await copyInto(databaseURL, { ...exported, eventsAfter: () => [[eventOf(0)]] }, () => {});
@@ -155,13 +156,14 @@ test('reads fewer events at a time if they are large', async () => {
   const pages: number[] = [];
   for await (const events of opened.eventsAfter(0)) pages.push(events.length);
   expect(pages.reduce((sum, length) => sum + length)).toBe(many);
-  // Every other number is an event: the first page has 50, and each next one twice as many, until they are large.
+  // Every other number belongs to an event. The first page has 50 events, and each further page twice as many, until
+  // they are large.
   expect(pages.slice(0, 4)).toEqual([50, 100, 200, 400]);
   expect(Math.max(...pages.slice(5))).toBeLessThanOrEqual(400);
   await opened.close();
 });
 
-test('refuses a second export, and releases the locks of a refused one', async () => {
+test('refuses a second export, and releases the locks of a refused export', async () => {
   const databaseURL = await newMigratedDatabase();
   await migrateStore(databaseURL, { citus: false });
   const opened = await openExport(databaseURL);
@@ -213,7 +215,7 @@ test('fails when its connection is lost, and leaves no locks', async () => {
 test.each([
   ['postgres://shop:secret@127.0.0.1:1/firsthand', 'ECONNREFUSED'],
   ['postgres://shop:secret@127.0.0.1:port/firsthand', 'Invalid URL'],
-])('reports without the password that it cannot open %s', async (url, reason) => {
+])('reports that it cannot open %s, without the password', async (url, reason) => {
   const error = await openExport(url).then(
     () => undefined,
     (error: Error) => error,
@@ -223,7 +225,7 @@ test.each([
   expect(error?.message).not.toContain('secret');
 });
 
-test('rethrows the reason when a database does not sync its commits', async () => {
+test('rethrows the reason why a database does not sync its commits', async () => {
   const databaseURL = await newMigratedDatabase();
   await simulateSettingOff(databaseURL, 'fsync');
   await expect(openExport(databaseURL)).rejects.toThrow(/fsync = off: turn it on/);

@@ -62,7 +62,7 @@ test('has an account column in every account table', async () => {
   for (const table of accountTables) expect(tables).toContain(table);
 });
 
-test('has foreign keys only between tables of the coordinator', async () => {
+test('has foreign keys only between tables on the coordinator', async () => {
   const references = await querySQL<{ from: string; to: string }>(
     databaseURL,
     `SELECT conrelid::regclass::text AS from, confrelid::regclass::text AS to FROM pg_constraint WHERE contype = 'f'`,
@@ -71,11 +71,11 @@ test('has foreign keys only between tables of the coordinator', async () => {
   for (const reference of references) for (const name of Object.values(reference)) expect(localTables).toContain(name);
 });
 
-test('names the account in every statement on account tables', () => {
+test('includes the account in every statement on account tables', () => {
   const folder = fileURLToPath(new URL('..', import.meta.url));
   const about = new RegExp(`\\b(?:FROM|JOIN|INTO|UPDATE|USING)\\s+"?(?:${accountTables.join('|')})\\b(?! SET NULL)`);
   const texts = /`(?:[^`\\]|\\.)*`|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"/g;
-  // These read a whole database, or one table of all accounts.
+  // These statements read the whole database, or one table of all accounts.
   const allAccountFiles = /^(copy\/(export|copy)|database\/citus|doctor\/doctor|days\/partitions)\.ts$/;
   const statements = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && !allAccountFiles.test(file))
@@ -92,7 +92,7 @@ test('refuses to distribute tables without Citus, and explains why', async () =>
   await expect(migrateStore(databaseURL, { citus: true })).rejects.toThrow(/CREATE EXTENSION citus/);
 });
 
-test('distributes each table once, however often it runs, and needs a worker or an explicit option', async () => {
+test('distributes each table once, no matter how often it runs, and needs a worker or an explicit option', async () => {
   await simulateCitus(databaseURL);
   const listDistributed = async () => {
     const rows = await querySQL<{ name: string }>(
@@ -108,7 +108,7 @@ test('distributes each table once, however often it runs, and needs a worker or 
     tables: accountTables,
   });
   expect(await listDistributed()).toEqual([...accountTables].sort());
-  // Citus requires the account in every unique key.
+  // Citus requires every unique key to include the account.
   await querySQL(databaseURL, repeatsSQL(20_001));
   const keys = await readUniqueKeys();
   expect(keys.filter(({ name }) => name === 'event_repeat')).toHaveLength(2);
@@ -143,19 +143,19 @@ test('refuses to distribute tables while a server is connected, at the start and
   });
   expect(await querySQL(url, 'SELECT FROM pg_dist_partition')).toEqual([]);
   expect(await spread()).toMatchObject({ tables: accountTables });
-  // With nothing to distribute, connected servers are no obstacle.
+  // If there is nothing to distribute, connected servers are not a problem.
   const after = await open();
   expect(await spread()).toEqual({ workers: 0, tables: [] });
   await after.close();
 });
 
-test('ends the connections of a server that connects meanwhile and assumes local tables', async () => {
+test('ends the connections of a server that connects in the meantime and assumes local tables', async () => {
   const url = await newMigratedDatabase();
   await simulateCitus(url);
   const spread = () => migrateStore(url, { citus: true, withoutWorkers: true });
   const { spreading, meanwhile, ofServer } = await runOnConnection(url, async (db) => {
     await db.script('SELECT pg_advisory_unlock_all()');
-    // Blocks the distribution of the first table until it commits.
+    // Blocks the distribution of the first table until this transaction commits.
     await db.script('BEGIN; LOCK TABLE pg_dist_partition IN SHARE MODE');
     const result = spread().then(String, String);
     await Promise.race([result, waitForLockWaits(url, 1)]);

@@ -28,7 +28,7 @@ test('waits for commits to be synced even if the database’s default is asynchr
 
 test('turns JIT compilation off', async () => {
   const databaseURL = await newDatabase();
-  // Options in a URL override those of the pool.
+  // Options in a URL override the pool's options.
   const url = new URL(databaseURL);
   url.searchParams.set('options', '-c enable_seqscan=off -c jit=on');
   const pool = openPool(String(url), 1);
@@ -90,12 +90,12 @@ describe('a lost connection', () => {
 
   const processOf = async (db: HeldConnection) =>
     (await db.one<{ process: number }>('SELECT pg_backend_pid() AS process')).process;
-  /** Terminates a backend and waits until it has ended. */
+  /** Terminates a backend, and waits until it has ended. */
   const end = async (process: number) => {
     await querySQL(databaseURL, `SELECT pg_terminate_backend(${process}, 10000)`);
   };
 
-  test('is not handed out again if it was idle', async () => {
+  test('is not used again if it was idle', async () => {
     const db = await pool.take();
     const lost = await processOf(db);
     db.release(false);

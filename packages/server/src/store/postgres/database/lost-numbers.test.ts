@@ -1,4 +1,4 @@
-/** After PostgreSQL starts, sequences skip the numbers that it may have lost (cluster-functions.ts). */
+/** After PostgreSQL starts, sequences skip the numbers that it might have lost (cluster-functions.ts). */
 import { expect, test } from 'vitest';
 import { newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { simulateCluster } from '../../../../test/fixtures/postgres/simulated-citus.ts';
@@ -36,17 +36,17 @@ test('skips numbers of each sequence once per start', async () => {
   expect(after.get('event_order')).toBe((before.get('event_order') as number) + 2 ** 20);
   await querySQL(databaseURL, skip);
   expect(await read()).toEqual(after);
-  // Has the effect of a crashed process.
+  // Has the same effect as a crashed process.
   await querySQL(databaseURL, "SELECT pg_stat_reset_shared('bgwriter')");
   await expect.poll(() => querySQL(databaseURL, skip).then(read)).not.toEqual(after);
-  // A standby may have missed skips.
+  // A standby might have missed skips.
   await querySQL(databaseURL, recordOtherTimeline);
   await querySQL(databaseURL, skip);
   const promoted = await read();
   for (const [name, last] of after) expect(promoted.get(name), name).toBeGreaterThanOrEqual(last + 2 ** 18);
 });
 
-test('stops at the end of a sequence, so that connections can still open', async () => {
+test('stops skipping at the end of a sequence, so that connections can still be opened', async () => {
   const databaseURL = await newCluster();
   const last = 2 ** 31 - 1;
   await querySQL(databaseURL, `SELECT setval('account_account_seq', ${last - 1})`);

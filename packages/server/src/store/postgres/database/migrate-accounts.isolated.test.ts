@@ -1,4 +1,4 @@
-// Migration 0031, which adds the account to the keys of all tables, does not change what is read.
+// Migration 0031, which adds the account to the keys of all tables, does not change what reads return.
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -54,7 +54,7 @@ const createBefore = async (databaseURL: string): Promise<void> => {
   await querySQL(databaseURL, partitions.join('\n'));
   const client = new pg.Client(databaseURL);
   await client.connect();
-  // Turns triggers off, whose rows are copied too.
+  // Disables triggers, because the rows that they created are copied too.
   await client.query('SET session_replication_role = replica; TRUNCATE position');
   for (const [table, rows] of Object.entries(before.tables)) {
     await client.query(
@@ -103,6 +103,6 @@ test('migrates a database so that it reads the same, recognizes repeats and stor
     const after = await store.getAccount(account);
     expect(after.usage).toEqual({ ...read.detail.usage, events: read.detail.usage.events + 1 });
   }
-  // The migration's temporary tables are gone.
+  // The migration's temporary tables no longer exist.
   expect(await querySQL(databaseURL, "SELECT 1 FROM pg_class WHERE relname IN ('before', 'day_before')")).toEqual([]);
 });

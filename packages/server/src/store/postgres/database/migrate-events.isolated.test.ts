@@ -1,4 +1,4 @@
-// Migration 0002, which changes how events are stored, does not change what is read.
+// Migration 0002, which changes how events are stored, does not change what reads return.
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -36,7 +36,7 @@ const open = async (databaseURL: string): Promise<Store> => {
   return store;
 };
 
-/** Logs events of users, of contacts and of both, on days of two months. */
+/** Logs events of users, of contacts and of both, on days in two months. */
 const logAllKinds = async (site: Site): Promise<void> => {
   const { contactUUID } = await site.server.createContact({ userUUID: phone });
   const { time } = site;
@@ -76,7 +76,7 @@ const logAllKinds = async (site: Site): Promise<void> => {
   }
 };
 
-/** Rows as text, because bodies compare a thousand times faster than as bytes. */
+/** Rows as text, because text compares a thousand times faster than bytes. */
 const eventRows = (databaseURL: string) => querySQL(databaseURL, 'SELECT event::text FROM event ORDER BY sequence');
 const repeatRows = (databaseURL: string) =>
   querySQL<{ account: number; holder: string; key: string; day: number }>(
@@ -86,7 +86,7 @@ const repeatRows = (databaseURL: string) =>
 const structure = (databaseURL: string) =>
   querySQL(databaseURL, "SELECT tablename, indexdef FROM pg_indexes WHERE tablename LIKE 'event%' ORDER BY indexdef");
 
-/** Reverts the event tables to those of 0001, and leaves what other migrations created. */
+/** Reverts the event tables to those of 0001, and keeps what other migrations created. */
 const revertEvents = async (databaseURL: string): Promise<void> => {
   const first = readFileSync(new URL('../migrations/0.1.0/0001-first.sql', import.meta.url), 'utf8');
   const repeats = await repeatRows(databaseURL);
@@ -139,7 +139,7 @@ test('migrates events so that each reads as before and repeats are recognized', 
   const pages = await readAll(site.store);
   const [rows, repeats] = await Promise.all([eventRows(databaseURL), repeatRows(databaseURL)]);
   const indexes = await structure(databaseURL);
-  // The view for operators.
+  // Tests the view for operators.
   const viewed = await querySQL(
     databaseURL,
     `SELECT "eventUUID", "receivedTime"::float8, "timeReplaced", attributes FROM event_told ORDER BY sequence DESC`,
@@ -172,7 +172,7 @@ test('migrates events so that each reads as before and repeats are recognized', 
   expect(await pageOf(store, { account })).toHaveLength(142);
 });
 
-test('prevents an older server from starting a new day, whose repeats would have no key', async () => {
+test('prevents an older server from starting a new day, because that day’s repeats would have no key', async () => {
   const databaseURL = await newDatabase();
   const store = await open(databaseURL);
   const { account, server, time } = await createSite(store);
@@ -190,7 +190,7 @@ test('prevents an older server from starting a new day, whose repeats would have
   expect(await pageOf(store, { account, userUUID: phone })).toHaveLength(1);
 });
 
-test('leaves events that Citus has distributed unchanged, and explains what to do', async () => {
+test('leaves events unchanged that Citus has distributed, and explains what to do', async () => {
   const databaseURL = await newDatabase();
   await (await open(databaseURL)).close();
   openStores.length = 0;

@@ -72,7 +72,7 @@ test('exempts a migration, and the servers that wait for it, from the usual time
   expect(await tablesOf(hurried)).toContain('next');
 });
 
-test('waits for running writes, with which it could deadlock on tables', async () => {
+test('waits for running writes, which could otherwise cause a deadlock on tables', async () => {
   const databaseURL = await newDatabase();
   await open(databaseURL, 'server');
   const writer = openPool(databaseURL, 1);
@@ -96,7 +96,7 @@ test('waits for running writes, with which it could deadlock on tables', async (
   expect(await tablesOf(databaseURL)).toContain('next');
 });
 
-test('needs only rights on a schema, and leaves no temporary functions in it', async () => {
+test('needs only rights on a schema, and leaves no temporary functions in the schema', async () => {
   const databaseURL = await newDatabase();
   const name = new URL(databaseURL).pathname.slice(1);
   const role = `role_of_${name}`;
@@ -145,7 +145,7 @@ test('leaves a database with a conflicting table unchanged', async () => {
   await pool.close();
 });
 
-test('reports a lost connection and leaves nothing half done', async () => {
+test('reports a lost connection, and leaves nothing half done', async () => {
   const databaseURL = await newDatabase();
   const [holder, pool] = [openPool(databaseURL, 1), openPool(databaseURL, 1)];
   const [other, db] = [await holder.take(), await pool.take()];
@@ -180,6 +180,6 @@ test('creates functions that use the same lock keys as this program', async () =
   );
   const { accounts, floors } = lockKeys;
   expect(new Set(row?.sources.match(/\b\d{19}\b/g))).toEqual(new Set([accounts, floors]));
-  // A function looks locks up by the upper half of their keys.
+  // Functions look up locks by the upper half of their keys.
   for (const key of [accounts, floors]) expect(row?.sources).toContain(`= ${BigInt(key) >> 32n}`);
 });

@@ -27,7 +27,7 @@ const open = async () => {
     databaseURL,
     site: await createSite(store, { time: start }),
     maintain: (time: number) => runOnConnection(databaseURL, (db) => maintainPartitions(db, time)),
-    /** The OID of each partition of events and repeats, which changes if one is recreated. */
+    /** The OID of each partition of events and repeats. It changes if a partition is recreated. */
     async partitions(): Promise<Record<string, number>> {
       const rows = await querySQL<{ name: string; oid: number }>(
         databaseURL,
@@ -49,7 +49,7 @@ const ofRepeats = (created: Readonly<Record<string, number>>) =>
 const log = (site: Site, days: number, eventUUID: string) => site.server.logAt(later(days), { eventUUID });
 
 describe('partitions', () => {
-  it('are created for the next day, which starts with its first event', async () => {
+  it('are created for the next day before its first event', async () => {
     const { site, maintain, partitions, listDays } = await open();
     await log(site, 0, 'first');
     await maintain(later(0));
@@ -75,7 +75,7 @@ describe('partitions', () => {
 
   it('are dropped for days that are no longer searched, and for a day that never started', async () => {
     const { site, maintain, partitions, listDays } = await open();
-    // Every second prepared day has events.
+    // Only every second prepared day has events.
     const days = Array.from({ length: dedupDays + 2 }, (_, nth) => 2 * nth);
     for (const each of days) {
       if (each > 0) for (const ago of [2, 1]) await maintain(later(each - ago));
@@ -86,12 +86,12 @@ describe('partitions', () => {
     const expectedDays = days.slice(2).map((each) => today + each);
     expect(await listDays()).toEqual(expectedDays);
     expect(ofRepeats(await partitions())).toEqual(repeats([...expectedDays, today + last + 1]));
-    // A repeat from the oldest day that is searched.
+    // This is a repeat from the oldest day that is searched.
     await log(site, last, `after-${days[2]}-days`);
     expect(await site.events()).toHaveLength(days.length);
   });
 
-  it('are dropped for a day that never started, while the repeats of earlier days stay', async () => {
+  it('are dropped for a day that never started, while the repeats of earlier days are kept', async () => {
     const { site, databaseURL, maintain, partitions } = await open();
     const request = { userUUID: 'visitor-number-one', requestUUID: 'request-one', address: 'ann@example.com' };
     const { contactUUID } = await site.server.createContact(request);
@@ -109,7 +109,7 @@ describe('partitions', () => {
     expect(again.contactUUID).toBe(contactUUID);
   });
 
-  it('stay for an account’s current day, no matter how many later days there are', async () => {
+  it('are kept for an account’s current day, no matter how many later days there are', async () => {
     const { store, site, maintain, listDays } = await open();
     const [ahead, farAhead] = [await createSite(store, { time: start }), await createSite(store, { time: start })];
     await log(site, 0, 'right');
@@ -120,7 +120,7 @@ describe('partitions', () => {
       (days) => today + days,
     );
     expect(await listDays()).toEqual(expectedDays);
-    // These start no new day.
+    // These events start no new day.
     await log(ahead, 0, 'still-ahead');
     await log(ahead, 0, 'ahead');
     expect(await ahead.events()).toHaveLength(2);
@@ -134,7 +134,7 @@ describe('partitions', () => {
       await log(other, 1_500 + nth, `event-${nth}`);
       await maintain(later(nth));
     }
-    // The clock is right again: later days add one each.
+    // The clock is right again. Each later day adds one partition.
     for (let nth = 7; nth < 9; nth += 1) {
       await log(site, nth, `event-${nth}`);
       await log(other, nth, `event-${nth}`);
@@ -152,7 +152,7 @@ describe('partitions', () => {
     }
   });
 
-  it('are bounded in number, no matter how fast days pass', async () => {
+  it('are limited in number, no matter how fast days pass', async () => {
     const { site, listDays, partitions } = await open();
     for (let nth = 0; nth <= maxDays; nth += 1) await log(site, nth, `event-${nth}`);
     const expectedDays = Array.from({ length: dedupDays }, (_, nth) => today + maxDays - dedupDays + 1 + nth);
@@ -160,7 +160,7 @@ describe('partitions', () => {
     expect(ofRepeats(await partitions())).toEqual(repeats(expectedDays));
   });
 
-  it('make events fail with 503 while one for the day is missing', async () => {
+  it('make events fail with 503 while a partition for the day is missing', async () => {
     const { site, databaseURL, maintain } = await open();
     await log(site, 0, 'before');
     const refused = { code: 'unavailable', retryAfterSeconds: 1 };
@@ -209,7 +209,7 @@ describe('nextDayFinding', () => {
     expect(await examine(databaseURL, later(1), 0)).toMatchObject(existing);
   });
 
-  it('expects none on the first day with events, after many days without, after midnight or after a start', async () => {
+  it('expects no partitions on the first day with events, after many days without events, after midnight or after a start', async () => {
     const { site, databaseURL } = await open();
     expect(await examine(databaseURL, later(1), 0)).toMatchObject(early);
     await log(site, -dedupDays, 'long-ago');
@@ -223,17 +223,17 @@ describe('nextDayFinding', () => {
     expect(await examine(databaseURL, nextNoon, 1)).toMatchObject({ ok: false });
   });
 
-  it('expects none while no server runs', async () => {
+  it('expects no partitions while no server runs', async () => {
     const { site, store, databaseURL } = await open();
     await log(site, 0, 'first');
     stores.splice(stores.indexOf(store), 1);
     await store.close();
-    // PostgreSQL lists a closed connection until its process has ended.
+    // PostgreSQL lists a closed connection until its process has exited.
     await expect.poll(() => examine(databaseURL, later(1), 1)).toMatchObject(early);
   });
 });
 
-it('runs maintenance periodically, sooner after a failure, and stops after the current run', async () => {
+it('runs maintenance periodically and sooner after a failure, and stops after the current run', async () => {
   const maintain = vi.fn(async () => {});
   const onFault = vi.fn();
   const stop = startPartitionJob(maintain, onFault, { first: 1, usual: 60_000, failed: 1 });
@@ -245,7 +245,7 @@ it('runs maintenance periodically, sooner after a failure, and stops after the c
   maintain.mockRejectedValue(error);
   const stopFailing = startPartitionJob(maintain, onFault, { first: 1, usual: 1, failed: 1 });
   await vi.waitUntil(() => maintain.mock.calls.length > 3);
-  // Reported once until a run succeeds.
+  // The failure is reported once until a run succeeds.
   expect(onFault.mock.calls).toEqual([[error, expect.stringContaining(failureText)]]);
   maintain.mockResolvedValueOnce();
   await vi.waitUntil(() => onFault.mock.calls.length === 2);

@@ -42,7 +42,7 @@ const openServers = async (databaseURL: string): Promise<[Store, Store]> => {
   return [await open(), await open()];
 };
 
-/** Writes that run concurrently with an erasure and name the contact or one of its users. */
+/** Writes that run concurrently with an erasure and refer to the contact or to one of its users. */
 const writesOf = (
   store: Store,
   site: Site,
@@ -90,7 +90,7 @@ const writesOf = (
   ];
 };
 
-/** The codes with which such a write may be refused. */
+/** The codes with which such a write can be refused. */
 const expectedCodes = /^(erased_contact|unknown_(contact|claim|link|user)|email_taken)$/;
 
 const remainingRowsSQL = (contacts: string) => `
@@ -104,12 +104,12 @@ const remainingRowsSQL = (contacts: string) => `
   UNION ALL SELECT 'handle' FROM claim_name WHERE contact IN (${contacts})
   UNION ALL SELECT 'request' FROM request_repeat WHERE contact IN (${contacts})`;
 
-test('refuses or erases everything that names a contact during its erasure', async () => {
+test('refuses or erases everything that refers to a contact during its erasure', async () => {
   const databaseURL = await newMigratedDatabase();
   const [store, other] = await openServers(databaseURL);
   const site = await createSite(store);
   const erased: string[] = [];
-  // Records the hidden stretches, whose events must be deleted however late they are committed.
+  // Records the hidden stretches. Their events must be deleted, no matter how late the events are committed.
   await querySQL(
     databaseURL,
     `CREATE TABLE noted AS SELECT * FROM erased_stretch;
@@ -164,7 +164,7 @@ test('refuses or erases everything that names a contact during its erasure', asy
   ).toEqual([]);
 });
 
-/** Opens a separate connection, for locks that the test holds. */
+/** Opens a separate connection for locks that the test holds. */
 const connect = async (databaseURL: string): Promise<pg.Client> => {
   const client = new pg.Client(databaseURL);
   await client.connect();
@@ -174,18 +174,18 @@ const connect = async (databaseURL: string): Promise<pg.Client> => {
 const isPending = async (promise: Promise<unknown>): Promise<boolean> =>
   Promise.race([promise.then(() => false).catch(() => false), wait(50).then(() => true)]);
 
-test('makes writes that name the contact wait and fail, and no other writes wait', async () => {
+test('makes writes that refer to the contact wait and fail, but no other writes', async () => {
   const databaseURL = await newMigratedDatabase();
   const [store, other] = await openServers(databaseURL);
   const site = await createSite(store);
-  // The first event of a day creates a partition. That waits for every transaction that uses the table.
+  // The first event of a day creates a partition, and that waits for every transaction that uses the table.
   await site.server.log({ userUUID: newID('visitor-of-before') });
   const { contactUUID: handle } = await site.browser.createContact({ address: ann, userUUID: phone });
   const { contactUUID } = await site.server.createContact({ address: ann, userUUID: laptop });
   const [{ linkID } = { linkID: '' }] = (await site.server.getContact(contactUUID, 'link')).links ?? [];
   const client = await connect(databaseURL);
   try {
-    // The lock of a transaction that stores refused requests, which an erasure takes last.
+    // The lock of a transaction that stores refused requests. An erasure takes it last.
     await client.query(`BEGIN; SELECT pg_advisory_xact_lock_shared(${lockKeys.refused} + ${site.account})`);
     const erasing = site.erase(contactUUID);
     await waitForLockWaits(databaseURL, 1);
@@ -203,7 +203,7 @@ test('makes writes that name the contact wait and fail, and no other writes wait
       const claim = newContact({ userUUID: newID('another-visitor'), address, time });
       return other.createContact({ ...site.browser, ...claim, verified: false });
     };
-    // More than the server's connections for writes.
+    // There are more writes than the server has connections for them.
     const claiming = Array.from({ length: 8 }, () => claimFor(ann));
     for (const each of [...naming, ...claiming, logging]) expect(await isPending(each)).toBe(true);
     await claimFor(ben);
@@ -223,7 +223,7 @@ test('makes writes that name the contact wait and fail, and no other writes wait
   }
 });
 
-test('waits for uncommitted links of its users, and leaves events that these give to another contact', async () => {
+test('waits for uncommitted links of the contact’s users, and keeps events that these links give to another contact', async () => {
   const databaseURL = await newMigratedDatabase();
   const [store] = await openServers(databaseURL);
   const site = await createSite(store);
@@ -232,7 +232,7 @@ test('waits for uncommitted links of its users, and leaves events that these giv
   await site.server.log({ userUUID: laptop });
   const client = await connect(databaseURL);
   try {
-    // As another server would link the user to another contact.
+    // Links the user to another contact, as another server would.
     await client.query(
       `BEGIN;
        SELECT 1 FROM "user" WHERE "userUUID" = '${laptop}' FOR NO KEY UPDATE;
@@ -263,7 +263,7 @@ test('deletes an event that started before the erasure and is committed after it
     const [body] = toBodies([
       { ...newEvent({ eventUUID: 'event-slow' }), eventTime: site.time, receivedTime: site.time },
     ]);
-    // As another server would do it.
+    // Stores an event, as another server would.
     await slow.query(
       `BEGIN;
        SELECT pg_advisory_xact_lock_shared(${lockKeys.structure});
@@ -276,7 +276,7 @@ test('deletes an event that started before the erasure and is committed after it
     const { account } = site;
     const receipt = await site.erase(contactUUID);
     expect(receipt.complete).toBe(false);
-    // Other writes do not wait for it.
+    // Other writes do not wait for the event.
     await site.server.log({ userUUID: phone });
     await wait(200);
     expect(await site.erase(contactUUID)).toMatchObject({ complete: false, deletedEvents: 0 });

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import type { Transaction } from '../transactions/transaction.ts';
 import { startMaintenance } from './maintenance.ts';
 
-/** A transaction that can take the maintenance lock, or cannot. */
+/** A transaction that can take the maintenance lock, or can't. */
 const withLock = (mine: boolean) => ({ one: async () => ({ mine }) }) as unknown as Transaction;
 
 const find = async () => [1];
@@ -24,7 +24,7 @@ test('retries steps after failures, and continues while there is more', async ()
   await maintenance.close();
 });
 
-test('runs work that appears during a step right after it', async () => {
+test('runs work that appears during a step immediately after that step', async () => {
   const ends: (() => void)[] = [];
   const step = vi.fn(() => new Promise<boolean>((resolve) => ends.push(() => resolve(false))));
   const maintenance = startMaintenance({ find, inTransaction: (_, work) => work(withLock(true)), step });

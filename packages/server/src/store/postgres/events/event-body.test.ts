@@ -47,7 +47,7 @@ const anyEvent: fc.Arbitrary<NewBody> = fc.record({
   }),
 });
 
-test('reads back any event that may be stored', () => {
+test('reads back any event that can be stored', () => {
   fc.assert(
     fc.property(anyEvent, anyTime, (event, receivedTime) => {
       const body = toBody(event, receivedTime);

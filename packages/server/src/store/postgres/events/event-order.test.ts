@@ -1,4 +1,5 @@
-// A page reads few rows even of a holder with very many events, of which PostgreSQL expects few.
+// A page reads only a few rows, even of a holder with very many events, although PostgreSQL expects this holder to have
+// few.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
@@ -32,7 +33,7 @@ beforeAll(async () => {
     databaseURL,
     "SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'event'::regclass",
   );
-  // Simulates statistics from before there was a busy user, without autoanalyze.
+  // Simulates statistics from a time before there was a busy user, without autoanalyze.
   await querySQL(
     databaseURL,
     `ALTER TABLE ${month?.name} SET (autovacuum_enabled = false); ALTER TABLE ${month?.name} ALTER COLUMN holder SET STATISTICS 0`,
@@ -65,7 +66,7 @@ const rowsRead = async (statements: readonly RecordedStatement[], generic = fals
 
 const page = (query: object) => () => store.getEvents({ account: site.account, order: 'desc', limit: 50, ...query });
 const aboutEvents = ({ text }: RecordedStatement) => /\bFROM event\b/.test(text);
-/** The maximum number of rows read for 50 events: two groups, if the events are on both sides of a boundary. */
+/** The maximum number of rows read for 50 events: two groups of rows, if the events are on both sides of a boundary. */
 const maxRows = { holder: 2 * 2 ** 10, account: 2 * 2 ** 8 };
 
 test.each<[string, number, object]>([
@@ -85,7 +86,7 @@ test.each<[string, number, object]>([
   }
 });
 
-test('would read all events of the busy user without its settings', async () => {
+test('would read all events of the busy user without the statement’s settings', async () => {
   const statements = (await recordStatements(page({ userUUID: laptop }))).filter(aboutEvents);
   const read = await rowsRead(
     statements.map((each) => ({ ...each, settings: '' })),
@@ -94,7 +95,7 @@ test('would read all events of the busy user without its settings', async () => 
   expect(read).toBeGreaterThan(batches * perBatch.busy - 1);
 });
 
-test('reads each group once for a contact that was linked to a user many times', async () => {
+test('reads each group once for a contact to which a user was linked many times', async () => {
   const other = await createSite(store, { time: site.time });
   const [{ contactUUID }, { contactUUID: another }] = [
     await other.server.createContact({ address: 'one@example.com' }),

@@ -1,4 +1,4 @@
-// The bounds of a page, with values small enough to reach in a test.
+// The limits of a page, with values small enough to reach in a test.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { recordStatements } from '../../../../test/fixtures/plans.ts';
 import { newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
@@ -13,7 +13,10 @@ import { readSnapshot, type Snapshot } from '../transactions/transaction.ts';
 import { createEventPager, readStep } from './event-pages.ts';
 
 const perMonth = 6_000;
-/** The first and last of a month, and those on both sides of 5,000 events, the size of a step, from either end. */
+/**
+ * The first and last events of a month, and the events on both sides of the 5,000th (the size of a step) from either
+ * end.
+ */
 const isRare = (nth: number) => [0, 999, 1_000, 4_999, 5_000, 5_999].includes(nth % perMonth);
 const rare = Array.from({ length: 3 * perMonth }, (_, nth) => nth).filter(isRare);
 
@@ -71,7 +74,7 @@ describe.each(['asc', 'desc'] as const)('a page of events, %s', (order) => {
     },
   );
 
-  test('may be empty, and returns how far it has examined', async () => {
+  test('can be empty, and returns how far it has examined', async () => {
     const pages = await pagesOf({ order, attrID: 'none' }, { maxExamined: 2_000, maxCharacters: Infinity });
     expect(pages.length).toBeGreaterThan(3);
     for (const { events, next, through } of pages) {
@@ -80,14 +83,14 @@ describe.each(['asc', 'desc'] as const)('a page of events, %s', (order) => {
     }
   });
 
-  test('ends at a month’s end if it has reached the limit there', async () => {
+  test('ends at a month’s end if it reaches the limit there', async () => {
     const pages = await pagesOf({ order, attrID: 'none' }, { maxExamined: perMonth, maxCharacters: Infinity });
     const sequences = (await site.events()).map(({ sequence }) => sequence);
     const ends = order === 'asc' ? [perMonth - 1, 2 * perMonth - 1] : [2 * perMonth, perMonth];
     expect(pages.map(({ next }) => next)).toEqual([...ends.map((nth) => sequences[nth]), null]);
   });
 
-  test('takes few statements even if all events match falsely and few are requested', async () => {
+  test('needs few statements, even if all events match falsely and few are requested', async () => {
     const other = await createSite(store, { time: site.time + 62 * day });
     const event = { attributes: [['plan', 'page'] as const] };
     for (let batch = 0; batch < 3; batch += 1) await other.browser.log(...Array.from({ length: 1_000 }, () => event));

@@ -1,4 +1,4 @@
-// Paging through contacts or refused requests misses none, no matter how late one is committed.
+// Paging through contacts or refused requests misses none of them, no matter how late one is committed.
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -71,7 +71,7 @@ const refusedRequests: Listed = {
   },
 };
 
-/** Reads all pages, and retries those that are unavailable. */
+/** Reads all pages, and retries pages that are unavailable. */
 const readAllPages = async ({ page }: Listed, store: Store, { account }: Site): Promise<string[]> => {
   const readPage = (beyond: Page['next']): Promise<Page> =>
     page(store, { account, beyond, limit: 4 }).catch((error: unknown) => {
@@ -115,7 +115,7 @@ test.each([
   const databaseURL = await newMigratedDatabase();
   const [one, other] = [await openServer(databaseURL), await openServer(databaseURL)];
   const site = await createSite(one);
-  // Each has its own token and user, so that none waits for another.
+  // Each request has its own token and user, so that none waits for another.
   const add = async (store: Store, name: string) =>
     listed.add(store, await site.newCaller('server'), `${name}@example.com`, site.time);
   await add(one, 'early');
@@ -125,7 +125,7 @@ test.each([
     await late.waitForBlocked(1);
     await add(other, 'acknowledged');
     const reading = readAllPages(listed, other, site);
-    // Enough for a reader that does not wait to finish.
+    // Enough time for a reader that does not wait to finish.
     const pause = () => Promise.race([reading, wait(100)]);
     await pause();
     const second = add(one, 'late-2');

@@ -6,8 +6,8 @@ afterEach(() => {
 });
 
 /**
- * A database that draws a number, from 9 on, after each query. Each query returns the next of the results, and at the
- * end the last result repeatedly.
+ * A database that draws a number, starting at 9, after each query. Each query returns the next of the results; the last
+ * result is repeated.
  */
 const answering = <Answer>(answers: readonly Answer[], millisecondsEach: number) => {
   vi.useFakeTimers({ toFake: ['performance'] });
@@ -44,7 +44,7 @@ const withWriters = (writers: readonly string[], millisecondsEach: number) => {
   };
 };
 
-test('waits until all numbers drawn before the read are settled', async () => {
+test('waits until all numbers that were drawn before the read are settled', async () => {
   expect(await waitForSettled(withFloors([3, 7, null], 1), 1)).toBe(9);
   expect(await waitForSettled(withFloors([3, 12], 1), 1)).toBe(9);
 });
@@ -57,7 +57,7 @@ test('stops waiting after a time limit, even if queries are slow', async () => {
   });
 });
 
-test('waits for the transactions that were writing at the first query, but not for later transactions', async () => {
+test('waits for transactions that were writing at the first query, but not for later ones', async () => {
   expect(await waitForWriters(withWriters([''], 1), 1, 'contact_number')).toBe(9);
   expect(await waitForWriters(withWriters(['ab', 'bc', 'cd', 'c'], 1), 1, 'contact_number')).toBe(9);
   const stopped = withWriters(['ab', 'b'], 1_000);

@@ -74,16 +74,16 @@ describe('a transaction', () => {
       return rows.map((row) => row.day - today);
     };
 
-    test('starts the day for all of its accounts together', async () => {
+    test('starts the day for all accounts of the transaction together', async () => {
       const [first, second, third] = accounts as [number, number, number];
       const taking = vi.spyOn(pool, 'take');
       expect(await writeOn(1, first, second, third)).toEqual([today + 1, today + 1, today + 1]);
-      // The work, the unprepared day, its partitions, the day, and the work again.
+      // The statements: the work, the unprepared day, its partitions, the day, and the work again.
       expect(taking).toHaveBeenCalledTimes(5);
       expect(await daysOn()).toEqual([1, 1, 1, 0]);
     });
 
-    test('starts the day for those accounts that are not on it yet', async () => {
+    test('starts the day only for those of its accounts that have not started it', async () => {
       await writeOn(2, accounts[0] as number);
       expect(await writeOn(2, ...accounts)).toEqual(accounts.map(() => today + 2));
       expect(await daysOn()).toEqual([2, 2, 2, 2]);
@@ -93,7 +93,7 @@ describe('a transaction', () => {
       await expect(writeOn(3, accounts[0] as number, deleted)).rejects.toThrow(`account ${deleted} was deleted`);
     });
 
-    test('is refused quickly when one of several accounts is locked, but starts the day for the others', async () => {
+    test('is refused quickly if one of several accounts is locked, but starts the day for the others', async () => {
       const [locked, ...others] = accounts as [number, ...number[]];
       const holder = await pool.take();
       await holder.script(`BEGIN; SELECT pg_advisory_xact_lock_shared(${BigInt(lockKeys.accounts) + BigInt(locked)})`);
@@ -116,14 +116,14 @@ describe('a transaction', () => {
       await holder.script(`BEGIN; SELECT ${locks.join(', ')}`);
       const taking = vi.spyOn(pool, 'take');
       await expect(writeOn(5, ...accounts)).rejects.toMatchObject({ code: 'unavailable' });
-      // The work, the day of all accounts, and of two single ones.
+      // The statements: the work, the day for all accounts, and the days for two single accounts.
       expect(taking).toHaveBeenCalledTimes(4);
       await holder.rollBack();
       holder.release(false);
     });
   });
 
-  test('rolls back when it is refused, and calls no commit callbacks', async () => {
+  test('rolls back if it is refused, and does not call commit callbacks', async () => {
     const before = await countOf('one');
     let isCalled = false;
     const work = write(pool, 'shared', 0, async (db) => {
@@ -137,7 +137,7 @@ describe('a transaction', () => {
     expect([await countOf('one'), isCalled]).toEqual([before, false]);
   });
 
-  test('continues after a refused attempt, without its writes', async () => {
+  test('continues after a refused attempt, without the attempt’s writes', async () => {
     const before = (await countOf('one')) ?? 0;
     await write(pool, 'shared', 0, async (db) => {
       await db.run(add, ['one']);
@@ -202,7 +202,7 @@ describe('a transaction', () => {
     expect(await countOf('one')).toBe(before);
   });
 
-  test('is classified by its first error, however deep in the call stack it occurred', async () => {
+  test('is classified by its first error, no matter how deep in the call stack the error occurred', async () => {
     const deeply = async <Value>(depth: number, work: () => Promise<Value>): Promise<Value> =>
       depth > 0 ? deeply(depth - 1, work) : work();
     const failing = (code: string) => `DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '${code}'; END $$`;
@@ -263,7 +263,7 @@ describe('a transaction', () => {
   });
 });
 
-test('reads from one snapshot', async () => {
+test('reads from a single snapshot', async () => {
   const [first, second] = await readSnapshot(pool, 'now', 0, async (db) => {
     const readCount = (nth: string) =>
       db.get<{ count: number }>('SELECT count FROM thing WHERE name = $1 OR name = $2', ['one', nth]);

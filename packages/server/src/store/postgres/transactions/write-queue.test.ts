@@ -12,7 +12,7 @@ const batchOf = (count: number): EventBatch => ({
   events: Array.from({ length: count }, () => newEvent()),
 });
 
-/** A store whose commits wait until `finish`; `fails` returns the error of a commit, if any. */
+/** A store whose commits wait until `finish`. `fails` returns the error of a commit, if any. */
 const createFakeStore = (fails: (batches: readonly EventBatch[]) => Error | undefined = () => undefined) => {
   const commits: number[][] = [];
   const waiting: { readonly nth: number; readonly resolve: () => void }[] = [];
@@ -24,7 +24,7 @@ const createFakeStore = (fails: (batches: readonly EventBatch[]) => Error | unde
     if (error) throw error;
     return batches.map(({ events }) => events.map(() => ({ kept: true })));
   };
-  /** Finishes all running commits, or the one with this index. */
+  /** Finishes all running commits, or only the one with this index. */
   const finish = async (nth?: number) => {
     for (const { resolve } of nth === undefined ? waiting.splice(0) : waiting.filter((each) => each.nth === nth))
       resolve();
@@ -35,7 +35,7 @@ const createFakeStore = (fails: (batches: readonly EventBatch[]) => Error | unde
 
 const turn = () => new Promise(setImmediate);
 
-/** Waits until the queue has started the commits that it can. */
+/** Waits until the queue has started all commits that it can start. */
 const settle = async () => {
   for (let nth = 0; nth < 3; nth += 1) await turn();
 };
@@ -76,7 +76,7 @@ describe('batches', () => {
     const { store, commits, finish } = createFakeStore();
     const log = createWriteQueue(store);
     const of = (account: number, count: number) => log({ ...batchOf(count), account });
-    // The first occupy all connections.
+    // The first batches occupy all connections.
     const outcomes = Array.from({ length: maxConcurrentCommits }, (_, nth) => of(nth, 3_000));
     await turn();
     outcomes.push(of(8, 3_000), of(8, 3_000), of(9, 2), of(8, 1), of(10, 3), of(9, 4));
@@ -127,7 +127,7 @@ describe('batches', () => {
     expect(settled[1]).toMatchObject({ reason: fault });
   });
 
-  test('of other accounts are stored when one account times out on a lock', async () => {
+  test('of other accounts are stored if one account times out waiting for a lock', async () => {
     const { store, commits, finish } = createFakeStore((batches) =>
       batches.some(({ account }) => account === 2) ? late : undefined,
     );
@@ -148,7 +148,7 @@ describe('batches', () => {
     expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled']);
   });
 
-  test('are refused quickly when all accounts time out on one lock', async () => {
+  test('are refused quickly if all accounts time out waiting for a lock', async () => {
     const { store, commits, finish } = createFakeStore(() => late);
     const log = createWriteQueue(store);
     const settling = Promise.allSettled(
@@ -162,7 +162,7 @@ describe('batches', () => {
     expect(commits.map(({ length }) => length)).toEqual([maxAccounts, 1, 1]);
   });
 
-  test('of other accounts are tried when one is faulty and two time out', async () => {
+  test('of other accounts are tried if one batch is faulty and two time out', async () => {
     const { store, commits, finish } = createFakeStore((batches) => {
       if (batches.some(({ account }) => account === 4)) return new TypeError('faulty batch');
       return batches.some(({ account }) => account < 3) ? late : undefined;
@@ -177,7 +177,7 @@ describe('batches', () => {
     expect(commits).toHaveLength(5);
   });
 
-  test('are all refused when the database is unavailable', async () => {
+  test('are all refused if the database is unavailable', async () => {
     const { store, commits, finish } = createFakeStore(() => new Refusal('unavailable'));
     const log = createWriteQueue(store);
     const settling = Promise.allSettled([log(batchOf(1)), log(batchOf(1))]);

@@ -14,7 +14,7 @@ const entries = (ids: readonly string[]) =>
   fc.array(fc.tuple(fc.constantFrom(...ids), listed), { maxLength: 4 }).map((some) => new Map(some));
 const attributeIDs = ['1', '2', 'plan', labelIDs.os, robotMark.attrID];
 
-test('treats an event as settled only if all its uses are allowed and none needs to be listed', () => {
+test('treats an event as settled only if all its uses are allowed and none must be added to the catalogue', () => {
   const counts = { settled: 0, allowed: 0, refused: 0, listing: 0 };
   fc.assert(
     fc.property(

@@ -4,7 +4,7 @@ import { refusableOperations } from '../../store.ts';
 import { createPersonSearch, type PersonNames, personNames } from './names.ts';
 import { fieldNames } from './searched-text.ts';
 
-/** Returns a function that checks whether a request, or its message, names a person. */
+/** Returns a function that checks whether a request or its message identifies a person. */
 const searchFor = (names: Partial<PersonNames>) => {
   const { add, isNamedIn } = createPersonSearch();
   add(personNames(names));
@@ -54,7 +54,7 @@ test('never treats a field name as the name of a person', () => {
   }
 });
 
-test('finds a name chosen by a page only in fields that identify a person', () => {
+test('finds a name that a page chose only in fields that identify a person', () => {
   const name = 'newsletter-signup';
   const isNamed = searchFor({ claimedIDs: [name], userUUIDs: [name] });
   for (const field of ['contactProfileID', 'contactTagID', 'eventName', 'attrID', 'attrValue']) {

@@ -4,7 +4,7 @@ import { openMemory } from '../database/memory.ts';
 import { createWriteEngine } from '../engine.ts';
 import { createAccess } from './access.ts';
 
-test('caches the hash of every created token, and no others', () => {
+test('caches the hash of every created token, and no other hashes', () => {
   const db = openMemory();
   const engine = createWriteEngine(db);
   const [first, second, unknown] = [newToken('server'), newToken('browser'), newToken('server')];
@@ -22,8 +22,8 @@ test('rejects a token that was revoked while the database was busy', () => {
   const token = newToken('server');
   engine.write([{ name: 'createAccount', request: newAccount({ tokens: [token] }) }]);
 
-  // Like another connection, which sees a commit once, through data_version, and finds the database busy at that
-  // moment.
+  // Simulates another connection, which notices a commit once, through data_version, and finds the database busy at
+  // that moment.
   let data = 1;
   let busy = false;
   const reader = {

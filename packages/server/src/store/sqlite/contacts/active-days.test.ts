@@ -37,13 +37,13 @@ test('lists all days of a row from before days were recorded', () => {
   expect(daysOf(active, 90, 120)).toEqual([100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 113]);
 });
 
-test('lists no recent days after the clock was years ahead for a moment', () => {
+test('lists no recent days after the clock was briefly years ahead', () => {
   const active = withDay(withDay(withDay(noDays, 100), 20_000), 20_001);
   expect(daysOf(active, 19_960, 20_010)).toEqual([20_000, 20_001]);
   expect(isActive(active, 100)).toBe(true);
 });
 
-test('lists all days after a day before the last was added, as when days were set back manually', () => {
+test('lists all days once a day was added that precedes the last one, as after the clock was set back manually', () => {
   const active = withDay(withDay(withDay(noDays, 100), 110), 108);
   expect(daysOf(active, 95, 115)).toEqual([100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110]);
   expect(daysOf(withDay(active, 98), 95, 115)).toHaveLength(13);

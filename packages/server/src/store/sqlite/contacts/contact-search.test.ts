@@ -35,7 +35,7 @@ const fill = (contacts: number): Buffer => {
   return bytes;
 };
 
-/** Runs a search. Returns the number of contacts on its page, and of steps. */
+/** Runs a search. Returns the number of contacts on its page and the number of steps. */
 const count = (db: Connection, search: Partial<ContactSearch>) => {
   const reading = createContactSearch(db)({ account: 1, limit: 100, ...search });
   for (let steps = 1; ; steps += 1) {
@@ -44,7 +44,7 @@ const count = (db: Connection, search: Partial<ContactSearch>) => {
   }
 };
 
-/** Returns the row numbers of all contacts that a search finds, ascending. */
+/** Returns the row numbers of all contacts that match a search, in ascending order. */
 const findAll = (db: Connection, search: Partial<ContactSearch>): number[] => {
   const found: number[] = [];
   const searching = createContactSearch(db);
@@ -58,7 +58,7 @@ const findAll = (db: Connection, search: Partial<ContactSearch>): number[] => {
   return found.sort((a, b) => a - b);
 };
 
-test('reads every part of the index in its order, without a sort or a scan', () => {
+test('reads every part of the index in the part’s order, without a sort or a scan', () => {
   const db = openContacts();
   const statements: string[] = [];
   const recordingDB = new Proxy(db, {
@@ -148,7 +148,7 @@ test('takes few steps per page if most contacts match', () => {
   }
 });
 
-test('ends a page early after many examined contacts, but never an empty one', () => {
+test('ends a page early if many contacts were examined, but never returns an empty page', () => {
   const db = openContacts(6_000);
   // Text is not indexed, so all contacts are examined.
   db.exec("UPDATE contact SET contactLastname = 'Wanted' WHERE contact IN (3, 5900)");
@@ -162,7 +162,7 @@ test('finds few or many stale contacts by their current values', () => {
   const changeTo = (changed: number) =>
     db.exec(`UPDATE contact_tag SET opt = 0 WHERE tagID = 'rare'; INSERT INTO contact_tag SELECT contact, 'new', 1 FROM contact
       WHERE contact <= ${changed} ON CONFLICT DO NOTHING`);
-  // More than 2,000 count as many. A few more would not fit on one page.
+  // More than 2,000 stale contacts count as many. A few more would not fit on one page.
   for (const changed of [50, 2_010]) {
     changeTo(changed);
     expect(count(db, { contactTagID: 'rare' }).found).toBe(0);
@@ -220,7 +220,7 @@ test.each<[string, number, boolean]>([
   expect(pagesWhileStale).toEqual(searches.map((search) => readAll(db, search, () => {})));
 });
 
-test('does not hold more stale contacts than fit on a page', () => {
+test('does not load more stale contacts than fit on a page', () => {
   const db = openContacts();
   db.exec('INSERT INTO contact_changed SELECT contact FROM contact');
   expect(count(db, { sort: 'seen', descending: true })).toMatchObject({ found: 100 });
@@ -228,7 +228,7 @@ test('does not hold more stale contacts than fit on a page', () => {
   expect(count(db, { contactTagID: 'common' }).steps).toBeLessThanOrEqual(2);
 });
 
-test('removes merged and erased contacts from the index and follows changes', () => {
+test('removes merged and erased contacts from the index, and follows changes', () => {
   const db = openContacts();
   const { step, pause } = createContactIndex(db);
   const indexed = (contact: number) =>

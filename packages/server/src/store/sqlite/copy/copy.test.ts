@@ -107,7 +107,7 @@ const createExport = (changes: Partial<Record<ExportedTable, ExportedRow[]>> = {
 
 const ignored = () => {};
 
-test('names the file only when it is complete, and never replaces another file', async () => {
+test('creates the file under its name only when it is complete, and never replaces another file', async () => {
   const progressCalls: object[] = [];
   await copyInto(path, createExport(), (progress) => {
     expect(existsSync(path)).toBe(false);
@@ -190,7 +190,7 @@ test('compacts and indexes events while it copies, like a server', async () => {
   db.close();
 });
 
-test('names the file and leaves nothing if the disk is full', async () => {
+test('leaves no files if the disk is full, and the error names the file', async () => {
   const fill = () => {
     const db = openConnection(`${path}.copying`, 'write');
     try {
@@ -206,7 +206,7 @@ test('names the file and leaves nothing if the disk is full', async () => {
   expect(readdirSync(join(folder, 'of-its-own'))).toEqual(['firsthand.db-lock']);
 });
 
-test('leaves nothing if it is interrupted, and restarts after a crash', async () => {
+test('leaves no files if it is interrupted, and restarts after a crash', async () => {
   const interrupt = () => {
     throw new Error('interrupted');
   };

@@ -36,7 +36,7 @@ const createBackup = async (keep = 7, of = path) => {
   return backupIntoFolder(of, backups, keep);
 };
 
-test('verifies a backup, names it by time, and copies the record of erasures without an incomplete line', async () => {
+test('verifies a backup, names it by time, and copies the erasure record without an incomplete line', async () => {
   writeFileSync(`${path}-erased`, 'erased from x\n1 2 abc\n1 2 hal');
   const before = Date.now();
   const { file, bytes, removed } = await createBackup();
@@ -52,7 +52,7 @@ test('verifies a backup, names it by time, and copies the record of erasures wit
   expect(listed?.time).toBeLessThanOrEqual(Date.now());
 });
 
-test('removes only the oldest backups over the limit, with their records', async () => {
+test('removes only the oldest backups over the limit, with their erasure records', async () => {
   const first = await createBackup();
   writeFileSync(`${first.file}-erased`, '');
   await createBackup();
@@ -87,7 +87,7 @@ test('never removes the newest backup, even if the clock was ahead', async () =>
   expect(openBackupFolder(path, backups).list()).toEqual([{ file: newest, time: expect.any(Number) }]);
 });
 
-test('keeps the backups of other databases in the folder, even of a copy of this one', async () => {
+test('keeps backups of other databases in the folder, even of a copy of this database', async () => {
   const copy = join(folder, 'copy.db');
   backupDatabase(path, copy);
   const { file } = await createBackup(1);
@@ -124,7 +124,7 @@ test('removes only the drafts of killed processes, when a server starts and befo
   }
 });
 
-test('refuses a second concurrent backup of a database and removes nothing meanwhile', async () => {
+test('refuses a second concurrent backup of a database, and removes nothing in the meantime', async () => {
   const { file } = await createBackup();
   const end = openBackupFolder(path, backups).begin();
   const { left } = draftsBeside(file);
@@ -175,7 +175,7 @@ test('makes doctor report one finding, and a hint if the folder has backups of o
     return (await examineDatabase(path, options)).filter(({ name }) => name.includes('backup'));
   };
   const { file } = await createBackup();
-  // As after a restore on another machine.
+  // Simulates a restore on another machine.
   rmSync(`${path}-backup`);
   expect(await examine(backups)).toMatchObject([{ name: 'scheduled backups', ok: true }]);
   expect(await examine()).toMatchObject([{ name: 'backup', detail: expect.stringContaining('set BACKUP_DIR') }]);

@@ -56,7 +56,7 @@ test('makes doctor report changed events, and makes reading them fail', async ()
   damage("UPDATE event_block SET events = replace(events, 'event-as-sent', 'event-as-lent')");
   expect(await events()).toMatchObject({ ok: false, detail: expect.stringMatching(/^1 /) });
   await expect(read(all)).rejects.toThrow('are damaged');
-  // The server starts, and its reads fail the same way.
+  // The server starts, but its reads fail in the same way.
   const store = await open();
   await expect(store.getEvents(all)).rejects.toThrow('are damaged');
   await store.close();
@@ -71,7 +71,7 @@ test.each([
     await server.log(event);
   });
   const good = readFileSync(path);
-  // In the row and in its index.
+  // Changed both in the row and in its index.
   const places = [...good.toString('latin1').matchAll(/somebody-as-sent/g)].map(({ index }) => index);
   expect(places.length).toBeGreaterThanOrEqual(2);
   for (const place of places) {

@@ -20,7 +20,7 @@ it('probes the disk at first, and again after a write failed for lack of space, 
   const folder = temporaryFolder();
   const there = join(folder, 'there');
   const diskSpace = createFileSpaceCheck(join(there, 'firsthand.db'));
-  // As when restarting on a full disk.
+  // Simulates a restart on a full disk.
   await expect(diskSpace.check()).rejects.toThrow();
   mkdirSync(there);
   await diskSpace.check();

@@ -7,7 +7,7 @@ import { examineDatabase } from './doctor.ts';
 import { ensureFile } from './file.ts';
 import { examinePermissions } from './file-permissions.ts';
 
-// The tests may run as root, who may access everything, or as a user who cannot change owners.
+// The tests might run as root, who can access everything, or as a user who cannot change owners.
 vi.mock('node:fs', async (load) => {
   const fs = await load<typeof import('node:fs')>();
   return { ...fs, accessSync: vi.fn(fs.accessSync), statSync: vi.fn(fs.statSync) };
@@ -42,13 +42,13 @@ const denyAccess = (...names: string[]) =>
     real.accessSync(path, mode);
   });
 
-test('accepts files that only their owner may access', () => {
+test('accepts files that only their owner can access', () => {
   const { path, owner } = createFiles();
   const detail = `only user ${owner} can read the 3 files`;
   expect(examinePermissions(path)).toEqual({ name: 'permissions', ok: true, detail });
 });
 
-test('names a file of another owner and the chown command', () => {
+test('names a file of another owner, and the chown command', () => {
   const { path } = createFiles();
   const advice = `a server that runs as the owner of ${path} cannot use them: chown 998`;
   setOwners(['firsthand.db-wal'], 0, 998);
@@ -125,7 +125,7 @@ test.each([
   );
 });
 
-test('lets a server start without access to the backup mark, which another user may have written', () => {
+test('lets a server start without access to the backup mark, which another user might have written', () => {
   const { path } = createFiles();
   writeFileSync(`${path}-backup`, '');
   denyAccess('firsthand.db-backup');

@@ -36,7 +36,7 @@ import { examineDatabase } from './doctor.ts';
 import { ensureFile } from './file.ts';
 import { getNewestMigration } from './migrate.ts';
 
-/** The folder of the built program that opens a store in another process. */
+/** The folder with the built program that opens a store in another process. */
 let built: string;
 beforeAll(async () => {
   built = mkdtempSync(join(tmpdir(), 'firsthand-opener-'));
@@ -97,7 +97,7 @@ const openElsewhere = async (role: StoreOptions['role'] = 'server'): Promise<Ope
 const hashOf = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex');
 
 let filled: Buffer | undefined;
-/** Creates a database with some data, not open anywhere. */
+/** Creates a database with some data. No process has it open. */
 const createDatabase = async () => {
   if (!filled) {
     const store = await open();
@@ -132,7 +132,7 @@ const schemaOf = (file: string) => {
 };
 
 describe('a database file', () => {
-  test('is created with its folders if missing, and leaves no other files', async () => {
+  test('is created with its folders if they are missing, and leaves no other files', async () => {
     path = join(folder, 'some', 'where', 'new.db');
     const store = await open();
     const { accountUUID } = await createSite(store);
@@ -179,7 +179,7 @@ describe('a database file', () => {
     expect(third).toBeGreaterThan(second);
   });
 
-  test('syncs every commit on each connection, also after a write', async () => {
+  test('syncs every commit on each connection, even after a write', async () => {
     await createDatabase();
     for (const mode of ['write', 'read'] as const) {
       const db = openConnection(path, mode);
@@ -214,7 +214,7 @@ describe('a second server on the same file', () => {
     expect((error as Error).message).toMatch(/being served already/);
   };
 
-  test('is refused quickly, and the first keeps serving', async () => {
+  test('is refused quickly, and the first server keeps serving', async () => {
     const { child, answer } = await openElsewhere();
     expect(answer).toMatchObject({ open: true });
     const started = performance.now();
@@ -224,7 +224,7 @@ describe('a second server on the same file', () => {
     expect(child.exitCode).toBeNull();
   });
 
-  test('is refused in the same process too, by any path', async () => {
+  test('is also refused in the same process, by any path', async () => {
     const store = await open();
     expectRefusal(await open().catch((thrown: unknown) => thrown));
     expect(
@@ -233,7 +233,7 @@ describe('a second server on the same file', () => {
     await createSite(store);
   });
 
-  test('may start after the first was closed or killed', async () => {
+  test('can start after the first server was closed or killed', async () => {
     await close(await open());
     await close(await open());
     const { child } = await openElsewhere();
@@ -242,7 +242,7 @@ describe('a second server on the same file', () => {
     expect(await (await open()).listAccounts()).toEqual([]);
   });
 
-  test('is refused when several start at the same time without a file, except for one', async () => {
+  test('is refused if several start at the same time without a file, except for one of them', async () => {
     const openers = await Promise.all([openElsewhere(), openElsewhere(), openElsewhere()]);
     const refused = openers.filter(({ answer }) => !answer.open);
     expect(openers.filter(({ answer }) => answer.open)).toHaveLength(1);
@@ -312,7 +312,7 @@ describe('opening a file that cannot be served', () => {
     ],
   ];
 
-  test.each(files)('refuses %s and does not change a byte', async (_name, reason, create) => {
+  test.each(files)('refuses %s, and does not change a byte', async (_name, reason, create) => {
     await create();
     const before = hashOf(path);
     for (const role of ['server', 'command'] as const) {
@@ -329,7 +329,7 @@ describe('opening a file that cannot be served', () => {
     await expect(open()).rejects.toThrow(StoreUnusable);
   });
 
-  test('refuses a dangling symbolic link and does not create its target', async () => {
+  test('refuses a dangling symbolic link, and does not create its target', async () => {
     symlinkSync(join(folder, 'not-mounted', 'firsthand.db'), path);
     for (const role of ['server', 'command'] as const) {
       await expect(open(role, { create: true })).rejects.toThrow(path);
@@ -338,7 +338,7 @@ describe('opening a file that cannot be served', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  test('refuses a name that is too long for a journal file and leaves no files', async () => {
+  test('refuses a name that is too long for a journal file, and leaves no files', async () => {
     path = join(folder, 'a'.repeat(255 - `.${process.pid}.new`.length));
     const error = await open().catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(StoreUnusable);
@@ -352,7 +352,7 @@ describe('opening a file that cannot be served', () => {
   });
 });
 
-describe('a command run alongside a server', () => {
+describe('a command that runs alongside a server', () => {
   test('creates accounts and tokens that the server notices immediately', async () => {
     const serving = await open();
     const command = await open('command');
@@ -365,7 +365,7 @@ describe('a command run alongside a server', () => {
     expect(await serving.findAccess(token.hash)).toBeUndefined();
   });
 
-  test('revokes a token that stops working immediately in both processes', async () => {
+  test('revokes a token, which immediately stops working in both processes', async () => {
     const serving = await open();
     const { account } = await createSite(serving);
     const [token, other] = [newToken('browser'), newToken('browser')];
@@ -393,7 +393,7 @@ describe('a command run alongside a server', () => {
     expect(await site.server.log({ eventID: 8 })).toMatchObject([{ refused: 'unknown_id' }]);
   });
 
-  test('shares one sequence with the server and reads events as soon as they are stored', async () => {
+  test('shares one sequence with the server, and reads events as soon as they are stored', async () => {
     const serving = await open();
     const site = await createSite(serving);
     const command = await open('command');
@@ -423,7 +423,7 @@ describe('a command run alongside a server', () => {
     expect(await store.listAccounts()).toHaveLength(1);
   });
 
-  test('leaves an older schema to the server, which migrates it and keeps the data', async () => {
+  test('leaves an older schema to the server, which migrates the file and keeps its data', async () => {
     const accountUUID = createOlder(path);
     const before = readFileSync(path);
     for (const create of [false, true]) {
@@ -442,14 +442,14 @@ describe('a command run alongside a server', () => {
     expect(schemaOf(path)).toEqual(schemaOf(fresh));
   });
 
-  test('may start at the same time as others without a file', async () => {
+  test('can start at the same time as others without a file', async () => {
     const openers = await Promise.all([1, 2, 3, 4].map(() => openElsewhere('command')));
     for (const { answer } of openers) expect(answer).toMatchObject({ open: true, accounts: 0 });
   });
 });
 
 describe('a server whose threads cannot open the database', () => {
-  test('fails with the reason and leaves nothing open', async () => {
+  test('fails with the reason, and leaves nothing open', async () => {
     await createDatabase();
     const damage = (sql: string) => {
       const db = new Database(path);
@@ -471,8 +471,8 @@ describe('a server whose threads cannot open the database', () => {
 
 describe('an erased contact', () => {
   /**
-   * Lists the files that contain a string, in another process: closing the database file here would release its locks
-   * (fcntl(2)).
+   * Lists the files that contain a string, in another process, because closing the database file in this process would
+   * release its locks (fcntl(2)).
    */
   const filesWith = (text: string): Promise<string> =>
     new Promise((resolve) => {
@@ -508,7 +508,7 @@ describe('an erased contact', () => {
       attributes: [['search', `identifying-search-${nth}`]] as const,
     }));
     await site.server.log(...events);
-    // More than the first commit of an erasure processes.
+    // More events than the first commit of an erasure processes.
     const requests = Array.from({ length: 40 }, () => ({
       operation: 'createContact' as const,
       input: { contactEmailaddress: 'identifying-61@example.com', text: 'x'.repeat(20_000) },
@@ -525,7 +525,7 @@ describe('an erased contact', () => {
     expect(await filesWith('harmless-first-59')).not.toBe('');
     await close(store);
     expect(await filesWith('identifying')).toBe('');
-    // The audit log alone has the erased contactUUID.
+    // Only the audit log still has the erased contactUUID.
     removeAuditLog(path);
     expect(await filesWith(contactUUID)).toBe('');
   });
@@ -563,7 +563,7 @@ describe('a backup', () => {
     expect(readdirSync(folder).filter((file) => file.includes('.new'))).toEqual([]);
   });
 
-  test('never replaces a file, and leaves none if it fails', async () => {
+  test('never replaces a file, and leaves no file if it fails', async () => {
     await createDatabase();
     const target = join(folder, 'backup.db');
     writeFileSync(target, 'mine');
@@ -579,7 +579,7 @@ describe('examineDatabase', () => {
   const findings = async () =>
     Object.fromEntries((await examineDatabase(path)).map(({ name, ok, detail }) => [name, { ok, detail }]));
 
-  test('reports no problem with an intact database, served or not', async () => {
+  test('reports no problem with an intact database, whether or not it is served', async () => {
     await createDatabase();
     const before = hashOf(path);
     const found = await findings();
@@ -646,9 +646,9 @@ describe('examineDatabase', () => {
     expect(await findings()).toMatchObject({ 'refused requests': { ok: true, detail } });
   });
 
-  test('reports the other findings if the lock file cannot be opened', async () => {
+  test('reports all other findings if the lock file cannot be opened', async () => {
     await createDatabase();
-    // Fails to open, like another user's file.
+    // Cannot be opened, like another user's file.
     rmSync(`${path}-lock`, { force: true });
     mkdirSync(`${path}-lock`);
     const { server, events } = await findings();

@@ -17,7 +17,7 @@ const newPath = () => {
   return join(folder, 'firsthand.db');
 };
 
-/** Holds the lock in another process for the given time. `released` returns when it was released. */
+/** Holds the lock in another process for the given time. `released` returns when the lock was released. */
 const holdElsewhere = async (path: string, milliseconds: number) => {
   const script = `
     const Database = require(${JSON.stringify(createRequire(import.meta.url).resolve(packageName))});
@@ -35,7 +35,7 @@ const holdElsewhere = async (path: string, milliseconds: number) => {
   return { released: async () => Number((await lines.next()).value) };
 };
 
-// On a busy machine, the message that the lock is held may arrive too late.
+// On a busy machine, the message that the lock is held might arrive too late.
 test('waits for a lock that is held briefly', { retry: 9 }, async () => {
   const path = newPath();
   const { released } = await holdElsewhere(path, 100);
@@ -47,7 +47,7 @@ test('waits for a lock that is held briefly', { retry: 9 }, async () => {
   expect(ended).toBeGreaterThanOrEqual(between);
 });
 
-test('gives up quickly on a lock that a server holds, but waits as long as a command may hold it', async () => {
+test('gives up quickly if a server holds the lock, but waits as long as a command can hold it', async () => {
   const path = newPath();
   await holdElsewhere(path, 300_000);
   const before = performance.now();

@@ -96,7 +96,7 @@ test('keeps token numbers and references when the table is recreated', () => {
   ).toThrow('FOREIGN KEY');
 });
 
-test('deletes the oldest surplus claims of a contact, except accepted ones and those with a verified link', () => {
+test('deletes a contact’s oldest surplus claims, except accepted claims and those with a verified link', () => {
   const db = openAt(13);
   db.pragma('foreign_keys = OFF');
   // Contact 1 has 1,100 claims: claim 1 is accepted, and the link of claim 2 verified. Contact 2 has 900, within the
@@ -116,7 +116,7 @@ test('deletes the oldest surplus claims of a contact, except accepted ones and t
   expect(db.prepare('SELECT count(*) FROM claim WHERE contact = 2').pluck().get()).toBe(900);
 });
 
-test('deletes the oldest surplus claimed links of a user, except accepted and verified ones', () => {
+test('deletes a user’s oldest surplus claimed links, except accepted and verified links', () => {
   const db = openAt(15);
   db.pragma('foreign_keys = OFF');
   // User 1 has 150 links to 150 contacts: claim 1 is accepted, link 2 verified. User 2 alternates between two contacts.
@@ -139,7 +139,7 @@ test('deletes the oldest surplus claimed links of a user, except accepted and ve
   );
 });
 
-test('deletes the oldest surplus claimed links of a contact, except accepted and verified ones', () => {
+test('deletes a contact’s oldest surplus claimed links, except accepted and verified links', () => {
   const db = openAt(21);
   db.pragma('foreign_keys = OFF');
   // Contact 1 has 1,200 links of 24 users in rotation: the claim of user 1 is accepted, the links of user 2 are
@@ -163,7 +163,7 @@ test('deletes the oldest surplus claimed links of a contact, except accepted and
     .prepare<[], number>('SELECT sequence FROM statement WHERE contact = 1 ORDER BY sequence')
     .pluck()
     .all();
-  // 1,101 links come from open claims only, 101 too many: user 26's, and the first 100 of the others.
+  // 1,101 links come only from open claims, which is 101 too many: user 26's link, and the first 100 of the others.
   const isProtected = (sequence: number) => [1, 2].includes(1 + ((sequence - 1) % 24));
   const all = Array.from({ length: 1_200 }, (_, nth) => 1 + nth);
   const surplus = all.filter((sequence) => !isProtected(sequence)).slice(0, 100);

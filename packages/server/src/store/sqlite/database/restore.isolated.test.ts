@@ -74,8 +74,8 @@ const openHere = (path: string) => {
 };
 
 /**
- * The backup has two events and two contacts. Then a third event was logged and Ann erased, still in the write-ahead
- * log.
+ * The backup has two events and two contacts. After the backup, a third event was logged and Ann was erased, which is
+ * still in the write-ahead log.
  */
 const createTemplate = () => {
   const folder = temporaryFolder(afterAll);
@@ -90,7 +90,7 @@ const createTemplate = () => {
   backupDatabase(source, backup);
   here.log();
   here.erase(ann);
-  // As after a kill: the log is not written back.
+  // Simulates a kill: the log is not written back to the database.
   const data = join(folder, 'data');
   mkdirSync(data);
   const path = join(data, 'firsthand.db');
@@ -148,7 +148,7 @@ test('replaces the database with the backup, keeps the old one, and repeats late
   expect(readFileSync(backup)).toEqual(sent);
 });
 
-test('leaves the old database or the backup after a crash at any point, and revives no erased contact', async () => {
+test('leaves either the old database or the backup after a crash at any point, and does not revive an erased contact', async () => {
   const { folder, data, path, backup, ...contacts } = createScene();
   const crashes: string[] = [];
   const real = steps.map((step) => step.getMockImplementation() as (...args: unknown[]) => unknown);
@@ -177,7 +177,7 @@ test('leaves the old database or the backup after a crash at any point, and revi
   expect(turn).toBeGreaterThan(3);
 });
 
-test('fails without harm when a step fails', async () => {
+test('causes no damage if a step fails', async () => {
   const { path, backup, ...contacts } = createScene();
   for (let nth = 0; nth < 2; nth += 1) {
     vi.mocked(renameSync).mockImplementationOnce((from, to) => {
@@ -197,14 +197,14 @@ test('fails without harm when a step fails', async () => {
   expect(await readState(path, contacts)).toEqual(after);
 });
 
-test('uses the record next to the backup on another machine, and the database itself if records are lost', async () => {
+test('uses the erasure record next to the backup on another machine, and the database itself if records are lost', async () => {
   const { folder, path, backup, ...contacts } = createScene();
   const elsewhere = join(folder, 'new', 'machine', 'firsthand.db');
   copyFileSync(`${path}-erased`, `${backup}-erased`);
   expect(await restoreDatabase(elsewhere, backup)).toMatchObject({ previous: null, erasedIdentifiers: 1 });
   expect(await readState(elsewhere, contacts)).toEqual(after);
 
-  // The database itself lists its erasures.
+  // The database itself contains its erasures.
   rmSync(`${path}-erased`);
   rmSync(`${backup}-erased`);
   expect(await restoreDatabase(path, backup)).toMatchObject({ erasedIdentifiers: 1 });
@@ -267,7 +267,7 @@ test.each([
   }
 });
 
-test('erases the whole history if one of the records says so', async () => {
+test('erases the whole history if one of the records requires it', async () => {
   const { path, backup, ...contacts } = createScene();
   const record = readFileSync(`${path}-erased`, 'utf8');
   const claimsLeft = record.replaceAll(/([\da-f]{64})$/gm, '$1 verified').replace(/^(erased from .*) verified$/m, '$1');
@@ -298,7 +298,7 @@ test('replaces a damaged or empty database, and keeps its remains', async () => 
   expect(await readState(path, contacts)).toEqual(after);
 });
 
-test('replaces a database with a newer schema, to downgrade Firsthand', async () => {
+test('replaces a database with a newer schema, so that Firsthand can be downgraded', async () => {
   const { path, backup, ...contacts } = createScene();
   const db = openConnection(path, 'write');
   db.pragma('user_version = 99999');

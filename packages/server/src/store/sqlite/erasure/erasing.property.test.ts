@@ -1,4 +1,4 @@
-// Two databases with the same history: one completes erasures immediately, the other runs a step now and then.
+// Two databases with the same history: one completes erasures immediately, the other runs only an occasional step.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { runs } from '../../../../test/fixtures/runs.ts';

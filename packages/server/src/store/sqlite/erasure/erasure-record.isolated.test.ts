@@ -25,7 +25,7 @@ let folder: string;
 let path: string;
 let db: Connection;
 let engine: WriteEngine;
-/** A backup from before the account was created. */
+/** A backup that is older than the account. */
 let empty: string;
 
 const caller = { account: 1, token: 1, browser: false };
@@ -80,12 +80,12 @@ const restore = (backup: string) => {
   open();
 };
 
-test('erases again from a restored backup what was erased after it, and nothing else', async () => {
+test('repeats on a restored backup the erasures that happened after it, and erases nothing else', async () => {
   const ann = create('ann');
   const ben = create('ben');
   const cleo = create('cleo');
   for (const name of ['ann', 'ben', 'cleo']) log(name);
-  // Merged at the time of the backup, but no longer when one of the two is erased.
+  // The two contacts are merged at the time of the backup, but are no longer merged when one of them is erased.
   write('mergeContact', { account: 1, contactUUID: ann, otherContactUUID: cleo, time: 1 });
   const backup = backUp();
   write('unmergeContact', { account: 1, otherContactUUID: cleo, time: 0 });
@@ -107,8 +107,8 @@ test('erases again from a restored backup what was erased after it, and nothing 
   expect(readFileSync(path).includes('cleo@example.com')).toBe(true);
 });
 
-test('keeps again what an erasure kept because it was only claimed', async () => {
-  // Claimed by Ann's browser, and written by the server for Ben's.
+test('keeps what the original erasure kept because it was only claimed', async () => {
+  // Ann's browser claimed the value, and the server wrote it for Ben's.
   const claimed = { userUUID: 'browser-of-ann', address: 'ben@example.com' };
   write('createContact', { ...newContact(claimed), ...caller, browser: true, verified: false });
   const ben = create('ben');
@@ -202,7 +202,7 @@ test('refuses to start with the record of another database', () => {
   expect(() => engine.eraseAgain()).toThrow(/is the record of erasures of another database: move it away/);
 });
 
-test('starts on a backup from before the account, with nothing to erase', async () => {
+test('starts with a backup that is older than the account, and has nothing to erase', async () => {
   erase(create('ann'));
   restore(empty);
   engine.eraseAgain();
@@ -218,7 +218,7 @@ test('refuses to start if an erasure cannot be repeated', () => {
   expect(() => engine.eraseAgain()).toThrow('broken');
 });
 
-test('acknowledges no erasure that a full disk cannot record, but stores the rest of the commit', async () => {
+test('acknowledges no erasure that cannot be recorded because the disk is full, but stores the rest of the commit', async () => {
   const ann = create('ann');
   vi.mocked(writeSync).mockImplementationOnce(() => {
     throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
@@ -231,7 +231,7 @@ test('acknowledges no erasure that a full disk cannot record, but stores the res
     { error: expect.objectContaining({ code: 'unavailable', retryAfterSeconds: 5 }) },
     { value: [{ kept: true }] },
   ]);
-  // The contact is erased from reads.
+  // The contact is already hidden from reads.
   await expect(read('getContact', { ...caller, contactUUID: ann, include: [] })).rejects.toThrow();
   expect(readFileSync(`${path}-erased`, 'utf8')).toBe('');
   expect(erase(ann)).toMatchObject({ contactUUID: ann, erasedTime: 5 });
@@ -239,7 +239,7 @@ test('acknowledges no erasure that a full disk cannot record, but stores the res
   expect(lines.length).toBeGreaterThan(0);
 });
 
-test('records an erasure once there is disk space, even without a repeated request', () => {
+test('records an erasure once there is disk space, even if the request is not repeated', () => {
   const ann = create('ann', 'request-of-ann');
   for (let times = 0; times < 2; times += 1) {
     vi.mocked(writeSync).mockImplementationOnce(() => {

@@ -4,7 +4,7 @@ import { createAttributeHash, createSlices, visitSlices } from './bloom-filter.t
 const hash = createAttributeHash(Buffer.alloc(32, 1));
 const hashOf = (value: string, account = 1) => hash(account, 'path', value);
 
-/** Creates the filters of blocks with this many distinct values each. */
+/** Creates the filters of blocks, each with this number of distinct values. */
 const createFilters = (blocks: number, perBlock: number) => {
   const hashes = Array.from({ length: blocks }, (_, block) =>
     Array.from({ length: perBlock }, (_, nth) => hashOf(`/${block}/${nth}`)),
@@ -32,11 +32,11 @@ test.each([1, 30, 118, 500])('finds all of %i attributes per block, with few fal
     for (let nth = 0; nth < 200; nth += 1) if (mayHold(block, hashOf(`/other/${block}/${nth}`))) falsePositives += 1;
   }
   expect(missed).toBe(0);
-  // The expected rate is 0.15%.
+  // The expected false-positive rate is 0.15%.
   expect(falsePositives / (blocks * 200)).toBeLessThan(0.004);
 });
 
-test('hashes depend on the account, attribute, value and database', () => {
+test('computes hashes that depend on the account, attribute, value and database', () => {
   const others = [
     hashOf('/', 2),
     hashOf('/a'),

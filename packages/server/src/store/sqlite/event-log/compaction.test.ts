@@ -34,7 +34,7 @@ const newEvent = (text: string): EventRow => {
     attributes: [['text', text]],
   };
 };
-/** Writes `commits` commits of `events` events each. */
+/** Writes `commits` commits with `events` events each. */
 const commit = (commits: number, events: number, text: (nth: number) => string = () => '') => {
   for (let nth = 0; nth < commits; nth += 1) {
     for (let event = 0; event < events; event += 1) blocks.add(newEvent(text(nth)));
@@ -140,7 +140,7 @@ test('counts repeated texts each time toward the size limit', () => {
   expectAll();
 });
 
-test('carries a merged block over to the next group if it is small', () => {
+test('merges a merged block with the next group if the block is small', () => {
   commit(25, 1, () => 'the same'.padEnd(2_900, 'x'));
   expect(compact()).toBe(1);
   expect(compaction.compacted()).toBe(0);
@@ -161,7 +161,7 @@ test('resumes at its previous position after a rollback', () => {
   expectAll();
 });
 
-test('never merges events across a large gap, in one commit or several', () => {
+test('never merges events across a large gap, whether in one commit or in several', () => {
   const ends: number[] = [];
   for (let part = 0; part < 20; part += 1) {
     commit(3, 5);
@@ -175,7 +175,7 @@ test('never merges events across a large gap, in one commit or several', () => {
   const blocksOf = texts().map((events) => eventsOf(JSON.parse(events)).map((event) => event.sequence));
   for (const [first = 0, ...rest] of blocksOf) expect((rest.at(-1) ?? first) - first).toBeLessThan(2 ** 30);
   expect(blocksOf.flat()).toHaveLength(20 * 17);
-  // The events of a part are in one block.
+  // The events of a part are in a single block.
   expect(blocksOf.filter((each) => each.includes(ends[3] as number))).toEqual([
     expect.objectContaining({ length: 17 }),
   ]);

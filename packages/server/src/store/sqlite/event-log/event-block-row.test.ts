@@ -20,7 +20,7 @@ const block = toBlock([
 ]);
 const row = toBlockRow(7, block);
 
-test('reads a block, also from before there were checksums', () => {
+test('reads a block, even if it was written before there were checksums', () => {
   expect(readBlock(row)).toEqual(block);
   expect(readBlock({ ...row, checksum: null })).toEqual(block);
 });

@@ -69,7 +69,7 @@ test('returns the same events through the view `event`', () => {
   );
 });
 
-test('keeps nothing of the removed events when a block is reduced', () => {
+test('keeps nothing of the removed events when some events are removed from a block', () => {
   fc.assert(
     fc.property(someEvents, fc.infiniteStream(fc.boolean()), (events, choice) => {
       const indexes = events.map((_, index) => index).filter((index) => index === 0 || choice.next().value);

@@ -1,4 +1,4 @@
-// Long-lived readers, whose in-memory index may be older than the database.
+// Long-lived readers, whose in-memory index might be older than the database.
 import { beforeEach, expect, test } from 'vitest';
 import {
   ann,
@@ -35,7 +35,7 @@ beforeEach(() => {
   engine.write([{ name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) }]);
 });
 
-/** Logs an event per user, in one commit. */
+/** Logs an event for each user, in one commit. */
 const log = (userUUIDs: readonly string[], days = 0) => {
   const events = userUUIDs.map((userUUID) => {
     eventCount += 1;

@@ -10,7 +10,7 @@ import {
 } from './event-blocks.ts';
 import { createSegmentBuilder, type SegmentBuilder } from './segment-builder.ts';
 
-/** Two read steps of full blocks. */
+/** The full blocks of two read steps. */
 const perSegment = 128 * eventsPerBlock;
 let db: Connection;
 let blocks: BlockWriter;
@@ -48,7 +48,7 @@ const write = (events: number, of: (nth: number) => Partial<EventRow>, text: (nt
   }
   blocks.flush();
 };
-/** Removes the events of blocks after a sequence and up to another. */
+/** Removes the events of blocks after one sequence and up to another. */
 const removeAfter = (sequence: number, through = Infinity) => {
   const stored = [...createBlockReader(db).after(sequence)].filter((block) => block.through <= through);
   const places = stored.flatMap((stored) => [...stored.block.eventUUID.keys()].map((index) => ({ stored, index })));
@@ -118,13 +118,13 @@ test('waits for events, and for their blocks to be compacted', () => {
   expect(builder.step(0)).toBe(true);
   expect(builder.hasMoreWork()).toBe(true);
   expect(builder.step(0)).toBe(false);
-  // Nothing to do until more events are compacted.
+  // There is nothing to do until more events are compacted.
   expect(builder.hasMoreWork()).toBe(false);
   run();
   expect(segments()).toHaveLength(1);
 });
 
-test('is behind with more than three segments of unindexed events', () => {
+test('reports a backlog if more than three segments of events are unindexed', () => {
   write(3 * perSegment, mixed);
   expect(builder.behind()).toBe(0);
   write(1, mixed);
@@ -150,7 +150,7 @@ test('does not count deleted events as unindexed', () => {
   expect(segments()).toHaveLength(2);
 });
 
-test('leaves no rows of a segment whose events were deleted before it was complete', () => {
+test('leaves no rows of a segment whose events were deleted before the segment was complete', () => {
   write(perSegment, (nth) => ({ user: nth }));
   while (postings().length < 2_000) builder.step(sequence);
   removeAfter(perSegment / 2);
@@ -170,7 +170,7 @@ test('limits the size of a step with large events and long postings', () => {
     expect(postings().length - before).toBeLessThanOrEqual(1_000);
     steps += 1;
   }
-  // About 16 MB of text, of which a step reads half a megabyte.
+  // About 16 MB of text, of which each step reads half a megabyte.
   expect(steps).toBeGreaterThan(20);
 });
 
@@ -203,7 +203,7 @@ test.each(['rolled back', 'interrupted by a restart'])('restarts without duplica
   expect(postings(2)).toHaveLength(perSegment + 2);
 });
 
-test('deletes the postings of each segment after its last event, without waiting for new events', () => {
+test('deletes the postings of each segment after its last event is deleted, without waiting for new events', () => {
   write(2 * perSegment, (nth) => ({ user: nth % perSegment }));
   run();
   db.prepare('DELETE FROM event_block WHERE through < ?').run(perSegment);
@@ -235,7 +235,7 @@ test('indexes events with large gaps between them', () => {
   expect(db.prepare('SELECT indexed FROM position').pluck().get()).toBe(2 * far + half + perSegment);
 });
 
-test('starts after a gap if the events before it are deleted', () => {
+test('starts after a gap if the events before the gap are deleted', () => {
   write(1, mixed);
   sequence += 2 ** 40;
   write(perSegment, mixed);

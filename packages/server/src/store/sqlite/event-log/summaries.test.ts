@@ -1,4 +1,4 @@
-// Segment summaries, with deleted events, during indexing, and in older databases.
+// Segment summaries: with deleted events, during indexing, and in older databases.
 import { beforeEach, expect, test } from 'vitest';
 import {
   ann,
@@ -33,7 +33,7 @@ beforeEach(() => {
 });
 const createDatabase = () => {
   migrate(db, ':memory:');
-  // A fixed secret, so that the false positives are the same in each run.
+  // A fixed secret, so that false positives are the same in each run.
   db.exec('UPDATE position SET secret = zeroblob(32)');
   eventCount = 0;
   open();
@@ -58,7 +58,7 @@ const log = (events: number, of: (nth: number) => Partial<NewEvent>) => {
 const runMaintenance = () => {
   while (engine.maintain() !== null);
 };
-/** Logs segments one by one; otherwise all events would form one segment. */
+/** Logs segments one by one, because all events would otherwise form a single segment. */
 const logSegments = (segments: number, of: (nth: number) => Partial<NewEvent>) => {
   for (let nth = 0; nth < segments; nth += 1) {
     log(eventsPerSegment, (inSegment) => of(nth * eventsPerSegment + inSegment));
@@ -99,7 +99,7 @@ const rare = (nth: number): Partial<NewEvent> => ({
   attributes: [['path', `/${nth}`], ...(nth % 1_000 === 100 ? [['coupon', 'welcome'] as const] : [])],
 });
 
-test('searches for an attribute only in the blocks that may have it', () => {
+test('searches for an attribute only in the blocks that might have it', () => {
   logSegments(3, rare);
   expect(segmentsWithSummary()).toEqual([1, 2, 3]);
   expect(find({ attrID: 'coupon' })).toEqual({ numbers: [101, 1_101], blocks: 2 });
@@ -108,7 +108,7 @@ test('searches for an attribute only in the blocks that may have it', () => {
   expect(find({ attrID: 'coupon', attrValue: 'other' })).toEqual({ numbers: [], blocks: 0 });
 });
 
-test('searches for a time only in the blocks that may have it', () => {
+test('searches for a time only in the blocks that might have it', () => {
   logSegments(3, rare);
   const { numbers, blocks } = find({ from: 700_000, to: 800_000 });
   expect(numbers).toEqual(Array.from({ length: 100 }, (_, nth) => 700 + nth));
@@ -136,7 +136,7 @@ test('combines segments with and without summaries', () => {
   expect(count()).toEqual(before);
 });
 
-test('counts users only on the days that have events at these times', () => {
+test('counts users only on days that have events at these times', () => {
   const visitors = { 0: laptop, 1: 'user-of-another-time', 2: phone };
   for (const [nth, userUUID] of Object.entries(visitors)) {
     const receivedTime = Number(nth) * day;
@@ -164,7 +164,7 @@ test('handles an empty segment between others in an older database', () => {
   expect(count().map(({ users }) => users)).toEqual([1, 1]);
 });
 
-test('rewrites an incomplete summary of a previous server', () => {
+test('rewrites an incomplete summary by a previous server', () => {
   logSegments(2, rare);
   const before = count();
   db.exec('DELETE FROM segment_summary WHERE segment = 2');
@@ -197,7 +197,7 @@ test('does not count an erased visitor, at any point of indexing', () => {
   }
 });
 
-test('counts a segment once that is indexed or deleted during a count', () => {
+test('counts a segment only once if it is indexed or deleted during a count', () => {
   const userOf = (nth: number) => `user-${String(nth % 500).padStart(16, '0')}`;
   log(4 * eventsPerSegment, (nth) => ({ userUUID: userOf(nth) }));
   const expected = count();

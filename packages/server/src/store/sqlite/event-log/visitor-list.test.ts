@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readVisitorList, toVisitorList, withoutVisitors } from './visitor-list.ts';
 
-/** Reads the visitors of each quarter, ascending. */
+/** Reads the visitors of each 15-minute interval, in ascending order. */
 const readAll = (bytes: Buffer): [number, number[]][] => {
   const quarters: [number, number[]][] = [];
   readVisitorList(bytes, (quarter) => {
@@ -23,7 +23,7 @@ const inOrder = (visitors: ReadonlyMap<number, readonly number[]>): [number, num
 
 const holder = fc.oneof(
   fc.integer({ min: -20, max: 20 }),
-  // At most half of the safe integers, because the encoding uses a bit for the sign; no -0.
+  // At most half of the safe integers, because the encoding uses one bit for the sign. -0 is excluded.
   fc.maxSafeInteger().map((number) => Math.trunc(number / 4) + 0),
 );
 const quarter = fc.oneof(fc.integer({ min: -3, max: 3 }), fc.integer({ min: 1_900_000, max: 2_000_000 }));
@@ -48,14 +48,14 @@ test('round-trips visitors and removes some', () => {
   );
 });
 
-test('takes two bytes per event, and one for another event of the same visitor', () => {
+test('takes two bytes per event, and one byte for another event of the same visitor', () => {
   const visitors = Array.from({ length: 1_000 }, (_, nth) => 100_000 + 200 * nth);
   const once = toVisitorList(new Map([[1_900_000, visitors]])).length;
   expect(once).toBeLessThan(2_020);
   expect(toVisitorList(new Map([[1_900_000, [...visitors, ...visitors]]])).length - once).toBe(1_000);
 });
 
-test('skips quarters without a callback', () => {
+test('skips intervals for which there is no callback', () => {
   const bytes = toVisitorList(
     new Map([
       [1, [7, 8]],

@@ -39,7 +39,7 @@ test('returns plausible times for events that are deleted while it searches for 
   engine.write([
     { name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) },
     { name: 'createContact', request: contact },
-    // A day before the others, where the search starts, and more events than it examines in one step.
+    // A day before the others, where the search starts, with more events than the search examines in one step.
     log(0, { eventID: 2, eventTime: 0 }, ...Array.from({ length: 2_100 }, () => ({ eventTime: quarter }))),
     log(day, { eventTime: 1 }, erased),
     { name: 'eraseContact', request: { account: 1, contactUUID: contact.newContactUUID, time: 0 } },

@@ -18,7 +18,7 @@ beforeEach(() => {
   engine.write([{ name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) }]);
 });
 
-/** Logs an event, by default a new one, a number of days after the start. */
+/** Logs an event, by default a new event, the given number of days after the start. */
 const logOn = (days: number, changes: { eventUUID?: string } = {}, browser = false) => {
   const request = {
     account: 1,
@@ -38,7 +38,7 @@ const runMaintenance = () => {
 /** Counts the stored keys. Today's keys are in memory. */
 const countStoredKeys = () => db.prepare('SELECT count(*) FROM event_repeat').pluck().get();
 
-test('recognizes a repeat after the clock was years ahead for a moment', () => {
+test('recognizes a repeat after the clock was briefly years ahead', () => {
   expect(logOn(0, once)).toEqual(stored);
   logOn(far);
   runMaintenance();
@@ -54,7 +54,7 @@ test('recognizes a repeat after a clock that was years ahead is corrected', () =
   for (let days = 0; days <= 7; days += 1) expect(logOn(days, once), `${days} days later`).toEqual(duplicate);
 });
 
-test('continues the day count after the clock was years ahead, and deletes old keys', () => {
+test('continues to count days after the clock was years ahead, and deletes old keys', () => {
   logOn(0, once);
   logOn(far);
   for (let days = 1; days <= 40; days += 1) {
@@ -65,7 +65,7 @@ test('continues the day count after the clock was years ahead, and deletes old k
   expect(logOn(40, once)).toEqual(stored);
 });
 
-test('continues the day count when another server takes over', () => {
+test('continues to count days when another server takes over', () => {
   logOn(far);
   for (let days = 1; days <= 40; days += 1) {
     engine = createWriteEngine(db);
@@ -84,7 +84,7 @@ test('adds no days if the clock alternates around midnight', () => {
   expect(logOn(101, once)).toEqual(duplicate);
 });
 
-test('recognizes a repeat after the clock was at 1970 for a while', () => {
+test('recognizes a repeat after the clock was in 1970 for a while', () => {
   logOn(0, once);
   for (let days = -19_000; days < -18_998; days += 1) logOn(days);
   logOn(1);
@@ -105,7 +105,7 @@ test('stores each eventUUID once, in any order', () => {
   expect(logOn(7, { eventUUID: 'zzz' })).toEqual(stored);
 });
 
-test('stores an event once if another call in its commit fails and it is retried alone', () => {
+test('stores an event once if another call in its commit fails and the event is retried alone', () => {
   expect(logOn(0, { eventUUID: 'b' })).toEqual(stored);
   const callOf = (eventUUID: string) => ({
     name: 'logEvents',
@@ -117,10 +117,10 @@ test('stores an event once if another call in its commit fails and it is retried
   expect(['b', 'c', 'd'].map((eventUUID) => logOn(0, { eventUUID }))).toEqual([duplicate, stored, duplicate]);
 });
 
-test('treats an event stored before token kinds were distinguished as a repeat for both kinds, until it is old', () => {
+test('treats an event stored before token kinds were distinguished as a repeat for both kinds, until the event is old', () => {
   const [earlier, latest] = [once, { eventUUID: 'event-sent-last' }];
   logOn(0, earlier);
-  // Writes the keys of the previous day. The latest key is in its block only.
+  // Writes the keys of the previous day. The latest key is only in its block.
   logOn(1, latest);
   db.exec(`
     INSERT INTO event_repeat_of_either SELECT day, eventUUID, holder FROM event_repeat;

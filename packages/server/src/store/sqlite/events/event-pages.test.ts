@@ -1,4 +1,4 @@
-// The bounds of a page, lowered so that a test can reach them.
+// The limits of a page, lowered so that a test can reach them.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { day, newAccount, newEvent, newToken } from '../../../../test/fixtures/store.ts';
 import type { PageBounds } from '../../rules/event-pages.ts';
@@ -61,7 +61,7 @@ describe.each(['asc', 'desc'] as const)('a page of events, %s', (order) => {
     },
   );
 
-  test('may be empty, and reports how far it has searched', () => {
+  test('can be empty, and reports how far it has searched', () => {
     const pages = pagesOf({ order, attrID: 'none' }, { maxExamined: 2_000, maxCharacters: Infinity });
     expect(pages.length).toBeGreaterThan(3);
     for (const { events, next, through } of pages) {

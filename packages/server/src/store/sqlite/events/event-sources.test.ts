@@ -1,4 +1,4 @@
-// A user's active days only narrow a search: results must be the same whether or not they are recorded.
+// A user's active days only narrow a search. Results must be the same whether or not the days are recorded.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { runs } from '../../../../test/fixtures/runs.ts';
@@ -23,8 +23,8 @@ const users = [laptop, phone];
 const contactUUID = 'contact-of-ann';
 
 /**
- * The users that visit on a day, and whether events are logged with the contact, with or without a user. Most days have
- * none.
+ * The users who visit on a day, and whether events are logged with the contact, with or without a user. Most days have
+ * no events.
  */
 const visits = fc.array(
   fc.record({
@@ -95,7 +95,7 @@ test('returns the same pages and repeats with and without recorded active days',
         for (const { eventUUID, userUUID, contactUUID } of events) {
           stored.push({ day: today, eventUUID, userUUID, contactUUID });
         }
-        // Each is a repeat if it is sent again within seven days.
+        // Each event is a repeat if it is sent again within seven days.
         const again = stored
           .filter((each) => each.day >= today - 7)
           .map(({ eventUUID, userUUID, contactUUID }) => newEvent({ eventUUID, userUUID, contactUUID }));
@@ -117,7 +117,7 @@ test('returns the same pages and repeats with and without recorded active days',
           expect(namesOf(db, maxBetween, { order, contactUUID, to: 20_030 * day })).toEqual(inOrder(early));
         }
       };
-      // Each stretch of days as its own range, and some joined.
+      // Each stretch of days as a separate range, and some of them joined.
       for (const maxBetween of [0, 40]) expectPages(maxBetween);
       forgetDays(db);
       expectPages(0);

@@ -25,7 +25,7 @@ const events = async () => {
 };
 const stored = { kept: true };
 
-test('rolls back only the batch of an event that fails, not the rest of the commit', async () => {
+test('rolls back only the batch of a failed event, not the rest of the commit', async () => {
   db.exec(`
     CREATE TEMP TRIGGER fault BEFORE INSERT ON user WHEN NEW.userUUID = '${tablet}'
     BEGIN SELECT RAISE(ABORT, 'broken'); END`);
@@ -40,7 +40,7 @@ test('rolls back only the batch of an event that fails, not the rest of the comm
     { value: [stored] },
   ]);
   expect(await events()).toEqual(['event-before', 'event-after']);
-  // It left nothing in memory: when it is sent again, the event and its user are new.
+  // The rollback left nothing in memory: when the event is sent again, it and its user are new.
   db.exec('DROP TRIGGER fault');
   expect(
     engine.write([
@@ -68,13 +68,13 @@ test('stores a commit once if it is resent after the disk was full', async () =>
   expect(await events()).toEqual(['event-0', 'event-1', 'event-2', 'event-long']);
 });
 
-test('recognizes a stored event as a repeat even if its account would now refuse it', () => {
+test('recognizes a stored event as a repeat, even if its account would refuse it now', () => {
   const contact = { ...newContact({ userUUID: laptop }), account: 1, token: 1, browser: false, verified: true };
   engine.write([{ name: 'createContact', request: contact }]);
   const ofUser = { userUUID: laptop, eventUUID: 'event-of-a-user' };
   const ofContact = { userUUID: null, contactUUID: contact.newContactUUID, eventUUID: 'event-of-a-contact' };
   expect(engine.write([log(ofUser, ofContact)])).toEqual([{ value: [stored, stored] }]);
-  // Strict from now on, with an empty catalogue.
+  // From now on, the account is strict and has an empty catalogue.
   db.exec('UPDATE account SET strict = 1; DELETE FROM catalogue');
   engine = createWriteEngine(db);
   const duplicate = { kept: false, duplicate: true };

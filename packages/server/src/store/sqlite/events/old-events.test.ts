@@ -7,7 +7,7 @@ const start = Date.UTC(2026, 0, 1, 9);
 const ahead = 1_500;
 
 /**
- * Logs events on these days, in one commit or in one commit each. Returns how many are deleted on day 100 with a
+ * Logs events on these days, in a single commit or in one commit each. Returns how many are deleted on day 100 with a
  * retention of 30 days.
  */
 const countDeleted = (days: readonly number[], { most, together }: { most: number; together: boolean }): number => {

@@ -1,4 +1,4 @@
-// An acknowledged event is stored exactly once and recognized as a repeat, whatever happens: two processes write the
+// An acknowledged event is stored exactly once and recognized as a repeat, whatever happens. Two processes write to the
 // same file, and crash, fail, run maintenance, refuse, erase and delete in any order.
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,9 @@ import { eventsOf } from '../event-log/event-log.ts';
 import type { Outcome } from '../transactions/transaction.ts';
 
 const caller = { account: 1, token: 1, browser: false };
-/** The contacts that can be erased: two with events of their own, and the one linked to the laptop. */
+/**
+ * The contacts that can be erased: two contacts with their own events, and the contact that is linked to the laptop.
+ */
 const contacts = { ann: 'contact-of-ann', ben: 'contact-of-ben', laptop: 'contact-of-cleo' };
 
 /** The subjects of events. */
@@ -47,7 +49,7 @@ interface Sent {
   readonly of: HolderName;
   readonly nth: number;
 }
-/** `days`: since the previous request. */
+/** `days`: the number of days since the previous request. */
 type Request = { readonly days: number } & (
   | { readonly do: 'log'; readonly events: readonly Sent[] }
   | { readonly do: 'refused' }
@@ -63,11 +65,11 @@ type Action =
 
 const nameOf = ({ of, nth }: Sent) => `event-sent-${nth} of ${of}`;
 
-/** Identifies a stored event: after a week, there may be another with the same name. */
+/** Identifies a stored event. After a week, there can be another event with the same name. */
 const entryOf = (name: string, today: number) => `${name} on ${today}`;
 
 const by = fc.nat({ max: 1 });
-/** Some events are sent repeatedly; without new ones no day would start. */
+/** Some events are sent repeatedly. Without new events, no day would start. */
 const nth = fc.oneof(fc.nat({ max: 3 }), fc.nat({ max: 100 }));
 const sent = fc.record({ of: fc.constantFrom(...holderNames), nth });
 const days = fc.constantFrom(...Array<number>(16).fill(0), 1, 1, 2, 7);
@@ -102,7 +104,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('crash'), by }) },
 );
 
-/** A request that is refused for its profile, after the search for repeats. */
+/** A request that is refused because of its profile, after the search for repeats. */
 const toRefusedOutcome = (time: number) => ({
   ...newContact({ userUUID: laptop, fields: { contactProfileID: 'staff' }, requestUUID: 'request-sent-twice', time }),
   ...{ ...caller, browser: true, verified: false },
@@ -180,7 +182,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** A server on the file that may restart at any time. */
+/** A server that uses the file and can restart at any time. */
 const openServer = (path: string) => {
   const db = openConnection(path, 'write');
   // Other tests cover power failures.
@@ -228,7 +230,7 @@ const createModel = () => {
   /** The day on which each event was last stored, even if it was deleted. */
   const storedOn = new Map<string, number>();
   const erased = new Set<string>();
-  /** The events that may be deleted at any time. */
+  /** The events that can be deleted at any time. */
   const erasing = new Set<string>();
   let present: string[] = [];
 
@@ -256,7 +258,7 @@ const createModel = () => {
       }
       if (request.do === 'retain') present.splice(0, outcome.value as number);
     },
-    /** Erased events may be deleted by now, and no others. */
+    /** Erased events might be deleted by now; all others must exist. */
     compare(events: string[]) {
       const withoutErased = (entries: string[]) => entries.filter((entry) => !erasing.has(entry));
       expect(withoutErased(events)).toEqual(withoutErased(present));
@@ -265,7 +267,7 @@ const createModel = () => {
   };
 };
 
-test('stores an acknowledged event once and recognizes repeats for a week', () => {
+test('stores an acknowledged event once, and recognizes its repeats for a week', () => {
   let files = 0;
   fc.assert(
     fc.property(fc.array(action, { minLength: 5, maxLength: 40, size: 'max' }), (actions) => {

@@ -1,4 +1,4 @@
-// Keys that are not written to event_repeat yet.
+// Keys that have not been written to event_repeat yet.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -95,7 +95,7 @@ test('writes the keys of the previous day when a day starts', () => {
   expect(written()).toBe(1);
 });
 
-test('forgets events that were rolled back, and no others', () => {
+test('forgets only the events that were rolled back', () => {
   log({ eventUUID: 'event-committed' });
   db.exec(`
     CREATE TEMP TRIGGER fault BEFORE INSERT ON event_block
@@ -127,19 +127,20 @@ test('keeps the keys of a commit when one of its calls is undone', () => {
     },
   });
   recentKeys.undo?.();
-  // In memory, or written by now.
+  // The keys are in memory, or have been written by now.
   expect(recentKeys.has('event-sent-twice', 1, 0) || written() === 1).toBe(true);
   db.exec('COMMIT');
 });
 
-test('stores events in a commit with refused calls that wrote before', async () => {
+test('stores events in a commit with refused calls that had already written something', async () => {
   const eventUUIDs = async () => {
     const request = { account: 1, order: 'asc', limit: 10 };
     const page = (await createReadEngine(db)({ name: 'getEvents', request })) as { events: { eventUUID: string }[] };
     return page.events.map(({ eventUUID }) => eventUUID);
   };
   log({ eventUUID: 'event-committed' });
-  // On the next day, so that keys are written, and from an existing user, so that its repeats are searched.
+  // These events are on the next day, so that keys are written, and from an existing user, so that the server searches
+  // for repeats.
   const refused = (): Call => ({
     name: 'createContact',
     request: {

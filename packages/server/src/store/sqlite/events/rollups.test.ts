@@ -17,7 +17,7 @@ const newEvent = (changes: { eventID?: number; eventTime?: number } = {}) => {
   sequence += 1;
   return { account: 1, day: 0, sequence, eventID: 1, eventTime: 0, bytes: 100, ...changes };
 };
-/** Commits this many events, one per eventID. */
+/** Commits this number of events, one for each eventID. */
 const commit = (events: number, eventTime = 0) => {
   for (let eventID = 1; eventID <= events; eventID += 1) rollups.add(newEvent({ eventID, eventTime }));
   rollups.flush();
@@ -26,7 +26,7 @@ const rowsOf = (table: string) =>
   db.prepare(`SELECT eventID, quarter, count, firstTime, lastTime FROM ${table} ORDER BY eventID, quarter`).all();
 const countOf = (table: string) => db.prepare(`SELECT count(*) FROM ${table}`).pluck().get();
 
-test('writes to the recent rollups only, until there are enough to move', () => {
+test('writes only to the recent rollups until there are enough to move', () => {
   expect(rollups.step()).toBe(false);
   commit(9);
   expect(rollups.isDue()).toBe(false);
@@ -40,7 +40,7 @@ test('writes to the recent rollups only, until there are enough to move', () => 
   expect(rowsOf('event_total')[0]).toEqual({ eventID: 1, quarter: 0, count: 2, firstTime: 0, lastTime: 7 });
 });
 
-test('adds moved rollups to existing ones and combines their times', () => {
+test('adds moved rollups to existing ones, and combines their times', () => {
   commit(10, 5);
   rollups.settle();
   commit(10, 3);
@@ -66,7 +66,7 @@ test('moves the recent rollups of a previous server', () => {
   expect([countOf('recent_total'), countOf('event_total')]).toEqual([0, 3]);
 });
 
-test('subtracts a deleted event wherever it was counted', () => {
+test('subtracts a deleted event, no matter where it was counted', () => {
   const [first, second, third] = [newEvent(), newEvent({ eventTime: 5 }), newEvent({ eventTime: quarter })];
   rollups.add(first);
   rollups.flush();
@@ -83,7 +83,7 @@ test('subtracts a deleted event wherever it was counted', () => {
   expect(countOf('event_total')).toBe(0);
 });
 
-test('discards pending counts after a rollback and rereads the rollups', () => {
+test('discards pending counts after a rollback, and rereads the rollups', () => {
   commit(10);
   rollups.settle();
   db.exec('BEGIN');

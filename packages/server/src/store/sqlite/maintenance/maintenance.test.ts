@@ -17,7 +17,7 @@ let engine: WriteEngine;
 const caller = { account: 1, token: 1, browser: false };
 const events = () => db.prepare('SELECT count(*) FROM event').pluck().get();
 
-/** Starts with an erased contact, one of whose events is not deleted yet. */
+/** Starts with an erased contact that has an event which is not deleted yet. */
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'firsthand-'));
   path = join(folder, 'firsthand.db');
@@ -76,7 +76,7 @@ describe('a step', () => {
     continueErasures: () => false,
     completeErasures: () => {},
   };
-  /** Transactions that fail if the next entry of `busy` is true, as when another process has the database locked. */
+  /** Transactions that fail if the next entry in `busy` is true, as if another process had locked the database. */
   const runUnless = (busy: boolean[]): MaintenanceParts['transactions'] => ({
     runAlone(work) {
       if (busy.shift()) throw new Refusal('unavailable');
@@ -103,7 +103,7 @@ describe('a step', () => {
       ...parts,
     });
 
-  test('returns no pause while there are pages to clear, and deletes no repeats meanwhile', () => {
+  test('returns no pause while there are pages to clear, and deletes no repeats in the meantime', () => {
     const pauses = [0, 0, null];
     const forgetRepeats = vi.fn(() => false);
     const { step } = createIdle({
@@ -116,7 +116,7 @@ describe('a step', () => {
     expect(forgetRepeats).toHaveBeenCalledOnce();
   });
 
-  test('deletes as many repeats as events were stored since the last step, within bounds', () => {
+  test('deletes as many repeats as events were stored since the last step, within limits', () => {
     let written = 0;
     const forgetRepeats = vi.fn((_most: number) => true);
     const { step } = createIdle({
@@ -138,7 +138,7 @@ describe('a step', () => {
 
   test('completes an erasure later if the database is locked', () => {
     const completeErasures = vi.fn();
-    // Another process has the database locked at that moment.
+    // At that moment, another process has the database locked.
     const busy = [false, true, false, false];
     const { step } = createIdle({
       erasures: { ...idleErasures, isErasing: () => true, completeErasures },

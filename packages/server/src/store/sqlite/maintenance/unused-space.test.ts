@@ -18,7 +18,7 @@ beforeEach(() => {
   path = join(folder, 'firsthand.db');
   ensureFile(path);
   db = openConnection(path, 'serve');
-  // Names that have their own index and grow, so that SQLite keeps repacking pages.
+  // Names that have their own index and grow in length, so that SQLite keeps repacking pages.
   db.exec('CREATE TABLE person (person INTEGER PRIMARY KEY, name TEXT UNIQUE, value TEXT)');
 });
 afterEach(() => {
@@ -26,7 +26,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Inserts and changes people, then deletes every tenth. Returns the names of the deleted. */
+/** Inserts and changes people, then deletes every tenth person. Returns the names of the deleted people. */
 const fill = (): string[] => {
   const random = createRandom(7);
   const insert = db.prepare('INSERT INTO person (name, value) VALUES (?, ?)');
@@ -66,10 +66,10 @@ const clearAll = (unused: ReturnType<typeof createUnusedSpace>) => {
   finish(unused);
 };
 
-test('clears only the copies of deleted rows that repacking leaves', () => {
+test('clears only those copies of deleted rows that repacking leaves behind', () => {
   const deletedNames = fill();
   const before = db.prepare('SELECT * FROM person').all();
-  // Otherwise there would be nothing to clear.
+  // Otherwise, there would be nothing to clear.
   expect(countInFile(deletedNames)).toBeGreaterThan(0);
   clearAll(createUnusedSpace(db));
   expect(countInFile(deletedNames)).toBe(0);
@@ -163,7 +163,7 @@ test('waits while another connection writes, and does not change what it has wri
   expect(db.pragma('integrity_check', { simple: true })).toBe('ok');
 });
 
-test('retries on a full disk and throws on a failing one', () => {
+test('retries on a full disk, and throws on a failing disk', () => {
   const deletedNames = fill();
   const codes = ['ENOSPC', 'SQLITE_FULL', 'EIO'];
   const unused = createUnusedSpace(
@@ -206,7 +206,7 @@ test('clears any number of pages in steps', () => {
   db.exec("INSERT INTO thing (name) VALUES ('')");
   const unused = createUnusedSpace(db);
   unused.begin();
-  // Writes may run between steps. The last step has to wait for the reader.
+  // Writes can run between steps. The last step must wait for the reader.
   let steps = 0;
   while (unused.step() === 0 && steps < 100) steps += 1;
   expect(steps).toBeGreaterThan(1);
@@ -224,7 +224,7 @@ test('does not extend a file that was truncated between two steps', () => {
   const unused = createUnusedSpace(db);
   unused.begin();
   expect(unused.step()).toBe(0);
-  // The last page needs clearing.
+  // The last page needs to be cleared.
   db.exec('DELETE FROM thing WHERE thing > 7; VACUUM; DELETE FROM thing WHERE thing IN (3, 7)');
   emptyLog(db);
   const { size } = statSync(path);

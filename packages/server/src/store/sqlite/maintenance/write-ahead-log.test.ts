@@ -29,7 +29,7 @@ afterEach(() => {
 
 const write = () => db.prepare('INSERT INTO filling VALUES (zeroblob(?))').run(2 * mebibyte);
 const logBytes = () => statSync(`${path}-wal`).size;
-/** Holds a snapshot like a read step does. Returns a function that ends it. */
+/** Holds a snapshot, as a read step does. Returns a function that releases it. */
 const beginReading = () => {
   const reader = openConnection(path, 'read');
   others.push(reader);
@@ -48,7 +48,7 @@ test('checkpoints in a step between commits, never in a commit', () => {
   expect(statSync(path).size).toBeGreaterThan(before + 16 * mebibyte);
 });
 
-test('bounds the log while reads run during every commit', () => {
+test('limits the log’s size while reads run during every commit', () => {
   const log = createWriteAheadLog(db);
   let highest = 0;
   for (let written = 0; written < 40; written += 1) {
@@ -87,7 +87,7 @@ test('restarts the log after a long read that made it grow', async () => {
   expect(logBytes()).toBeGreaterThan(48 * mebibyte);
   const pause = log.maintain() as number;
   expect(pause).toBeGreaterThan(0);
-  // No retry before the pause ends.
+  // No retry happens before the pause ends.
   const rest = log.maintain() as number;
   expect(rest).toBeGreaterThan(0);
   expect(rest).toBeLessThanOrEqual(pause);
@@ -97,7 +97,7 @@ test('restarts the log after a long read that made it grow', async () => {
   expect(logBytes()).toBe(0);
 });
 
-test.each(['PASSIVE', 'TRUNCATE'])('throws on a failing disk and retries on a full one: %s', (mode) => {
+test.each(['PASSIVE', 'TRUNCATE'])('throws on a failing disk, and retries on a full disk: %s', (mode) => {
   const failing = (code: string) =>
     new Proxy(db, {
       get: (target, name) => {

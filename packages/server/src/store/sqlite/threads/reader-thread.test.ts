@@ -14,7 +14,7 @@ let folder: string;
 let path: string;
 const account = newAccount({ tokens: [newToken('server')] });
 
-/** Creates a database with an account and one event of each of three kinds. */
+/** Creates a database with an account and three events, each of a different kind. */
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'firsthand-'));
   path = join(folder, 'firsthand.db');
@@ -52,13 +52,13 @@ test('replies to each call with a value, a refusal or an error', async () => {
 test('replies to pending calls on close, then closes the database', async () => {
   const { port, send, replies, isClosed } = openPort();
   start(port, path);
-  // One step per kind of event.
+  // One step for each kind of event.
   send({ id: 1, calls: [{ name: 'countEvents', request: { account: 1, edges: [0, hour], users: false } }] });
   send('close');
   expect(replies).toEqual([]);
   await vi.waitUntil(isClosed, soon);
   expect(replies).toEqual([{ id: 1, outcomes: [{ value: [{ events: 3 }] }] }]);
-  // Only the last connection may do this.
+  // Only the last open connection can do this.
   const db = openConnection(path, 'write');
   expect(db.pragma('journal_mode = DELETE', { simple: true })).toBe('delete');
   db.close();

@@ -13,7 +13,7 @@ test('rejects `ready` with the reason if the thread cannot open the database', a
   const thread = startThread(toModuleURL(opening), { opening: { path: 'none.db' }, niceness: 0, onFatal });
   await expect(thread.ready).rejects.toThrow('no such table: event');
   await thread.close();
-  // The rejected promise reports it; nothing else depends on the thread yet.
+  // The rejected promise reports it. Nothing else depends on the thread yet.
   expect(onFatal).not.toHaveBeenCalled();
 });
 
@@ -30,7 +30,7 @@ test('calls onFatal when a thread fails after it was ready', async () => {
   expect(next).toMatchObject([{ error: { code: 'unavailable' } }]);
 });
 
-test.runIf(process.platform === 'linux')('lowers the priority of its own thread only', async () => {
+test.runIf(process.platform === 'linux')('lowers only the priority of its own thread', async () => {
   const reportingPriority = `
     import { readlinkSync } from 'node:fs';
     import { getPriority } from 'node:os';

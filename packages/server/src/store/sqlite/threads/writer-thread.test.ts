@@ -46,7 +46,7 @@ const countEvents = async () => {
   return usage.events;
 };
 
-/** Overwrites all pages but the first while the database is open. */
+/** Overwrites all pages except the first while the database is open. */
 const damage = () => {
   const bytes = readFileSync(path);
   writeFileSync(path, bytes.fill('damage', 4_096));
@@ -105,13 +105,13 @@ test('closes the database on close, even if maintenance is due', () => {
   expect(readdirSync(folder)).toEqual(['firsthand.db']);
 });
 
-describe('when the state on disk is unknown', () => {
-  // A real thread would exit and take its timers with it.
+describe('the writer thread when the state on disk is unknown', () => {
+  // A real thread would exit, and its timers with it.
   beforeEach(() => {
     vi.useFakeTimers();
   });
 
-  test('ends at a write with the reason, and replies to no call', () => {
+  test('exits at a write with the reason, and does not reply to any call', () => {
     const { port, send, replies, isClosed } = openPort();
     start(port, path);
     damage();
@@ -120,7 +120,7 @@ describe('when the state on disk is unknown', () => {
     expect(isClosed()).toBe(true);
   });
 
-  test('ends during maintenance', () => {
+  test('exits during maintenance', () => {
     const { port, replies, isClosed } = openPort();
     start(port, path);
     damage();

@@ -8,7 +8,7 @@ import { createWriteQueue } from './write-queue.ts';
 
 const turn = () => new Promise(setImmediate);
 
-/** A fake thread that replies to each call with its name, one message per `answerNext`. */
+/** A fake thread that replies to each call with the call's name, with one message per `answerNext`. */
 const createThread = () => {
   const messages: string[][] = [];
   const answers: (() => void)[] = [];
@@ -39,7 +39,7 @@ const largeContact: Call = {
 };
 
 describe('the write queue', () => {
-  test('sends the writes of one turn in one commit, and those that arrive during two commits in the next one', async () => {
+  test('sends the writes of one turn in one commit, and writes that arrive during two commits in the next one', async () => {
     const { thread, messages, answerNext } = createThread();
     const { enqueue } = createWriteQueue(thread, () => {});
     const results = [enqueue(call('a')), enqueue(call('b'))];
@@ -61,7 +61,7 @@ describe('the write queue', () => {
   test.each([
     ['logEvents', large],
     ['createContact', largeContact],
-  ])('refuses %s over the memory limit and accepts writes again later', async (_, large) => {
+  ])('refuses %s over the memory limit, and accepts writes again later', async (_, large) => {
     const { thread, answerNext } = createThread();
     const { enqueue } = createWriteQueue(thread, () => {});
     const results: Promise<unknown>[] = [];
