@@ -29,7 +29,7 @@ const read = async (contactEmailaddress: string) => {
 };
 const missing = { status: 404 };
 
-it('creates contacts with the profile of the request, changes others, and refuses some with their reason', async () => {
+it('creates contacts with the request’s profile, changes others, and refuses some with the reason', async () => {
   const importID = await createImport('a.csv');
   const contact = [
     { contactEmailaddress: 'ann@shop.example', contactFirstname: 'Ann', contactTagID: 'vip,beta' },
@@ -71,7 +71,7 @@ it('stores nothing in a dry run, or at another position', async () => {
   expect(await read('dry@shop.example')).toMatchObject({ status: 200 });
 });
 
-it('refuses other tokens, other accounts, other imports and large requests', async () => {
+it('refuses other tokens, other accounts, other imports and too large requests', async () => {
   const importID = await createImport('hostile.csv');
   const fields = { importID, position: 0, contact: [{ contactEmailaddress: 'evil@shop.example' }] };
   expect(await problemOf(fields, scene.tokens.browser)).toEqual([403, 'token_kind', undefined]);
@@ -94,7 +94,7 @@ it('refuses other tokens, other accounts, other imports and large requests', asy
   expect(await read('evil@shop.example')).toMatchObject({ status: 200 });
 });
 
-it('has what it changed of a contact in exportContact', async () => {
+it('includes in exportContact what it changed about the contact', async () => {
   const contactEmailaddress = 'eve@shop.example';
   const exportEve = async () => (await post('/contact/exportContact', { contactEmailaddress })).body.import;
   const [first, second] = [await createImport('first.csv'), await createImport('second.csv')];

@@ -28,7 +28,7 @@ const read = async (userUUID = 'visitor-of-imports') =>
   (await scene.get('/event/getEvent', { tokenUUID: scene.tokens.server, userUUID })).body.event as Fields[];
 
 describe('importEvents', () => {
-  it('stores the labels that another tool found, but none that a visitor could not have', async () => {
+  it('stores the labels that another tool determined, but none that a visitor could not have', async () => {
     const importID = await createImport('labels.jsonl');
     const context = { labels: { browser: 'Firefox', os: 'My own system', device: 'phone', country: 'XYZ' } };
     await post('/import/importEvents', {
@@ -111,7 +111,7 @@ describe('importEvents', () => {
     expect(await read('visitor-of-hostile-files')).toEqual([]);
   });
 
-  it('refuses more messages than a batch may have, and each message that is no event', async () => {
+  it('refuses more messages than a batch can have, and each message that is not an event', async () => {
     const importID = await createImport('large.jsonl');
     const tooMany = Array.from({ length: limits.messagesPerImport + 1 }, () => message());
     expect(await problemOf({ importID, position: 0, message: tooMany })).toEqual([400, 'invalid_field', 'message']);

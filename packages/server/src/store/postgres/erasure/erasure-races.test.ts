@@ -43,7 +43,10 @@ const setUp = async () => {
   return { databaseURL, other, site: await createSite(store) };
 };
 
-/** Delays the next statement that matches, after `skip` others, until `release`. `blocked` resolves when it waits. */
+/**
+ * Delays the next statement that matches, after skipping `skip` others, until `release`. `blocked` resolves when the
+ * statement waits.
+ */
 const delayStatement = (pattern: RegExp, skip = 0) => {
   let block = () => {};
   let release = () => {};
@@ -72,7 +75,7 @@ const delayStatement = (pattern: RegExp, skip = 0) => {
   return { blocked, release: () => release() };
 };
 
-/** Runs work with a separate connection. */
+/** Runs work on a separate connection. */
 const withConnection = async <Value>(
   databaseURL: string,
   work: (client: pg.Client) => Promise<Value>,
@@ -113,7 +116,7 @@ test('does not complete an erasure that starts while an earlier one is being com
 test.each([
   ['its name', /FROM contact_name WHERE account = \$1 AND "contactUUID" = \$2/, 0],
   ['its row', /^SELECT \* FROM contact WHERE account = \$1 AND contact = ANY/, 0],
-  ['the rows of its merges', /^SELECT \* FROM contact WHERE account = \$1 AND contact = ANY/, 1],
+  ['the rows of the contact’s merges', /^SELECT \* FROM contact WHERE account = \$1 AND contact = ANY/, 1],
 ] as const)(
   'returns one receipt for concurrent erasures of a contact when the second waits before it reads %s',
   async (_, pattern, skip) => {
@@ -128,7 +131,7 @@ test.each([
   },
 );
 
-test('refuses a change of a merged contact that is erased meanwhile', async () => {
+test('refuses a change to a merged contact that is erased in the meantime', async () => {
   const { site } = await setUp();
   const { contactUUID } = await site.server.createContact({ address: ann, userUUID: laptop });
   const { contactUUID: merged } = await site.server.createContact({ address: ben, userUUID: phone });
@@ -192,7 +195,7 @@ test('does not deadlock with writes that register new IDs', async () => {
   await expectNoDeadlock(databaseURL);
 });
 
-test('leaves no event that names the contact by a handle', async () => {
+test('leaves no event that refers to the contact by a handle', async () => {
   const { databaseURL, other, site } = await setUp();
   const { account, browser, time } = site;
   const { contactUUID: handle } = await site.browser.createContact({ address: ann, userUUID: phone });
@@ -216,7 +219,7 @@ test('is not starved by a sequence of overlapping writes to its contact', async 
   let isErased = false;
   await withConnection(databaseURL, (one) =>
     withConnection(databaseURL, async (another) => {
-      // The locks that events naming the contact take.
+      // The locks of events that refer to the contact.
       const hold = (client: pg.Client) =>
         client.query(
           `BEGIN; SELECT pg_advisory_xact_lock_shared(${lockKeys.contacts} + contact % 64) FROM contact;
@@ -241,7 +244,7 @@ test('is not starved by a sequence of overlapping writes to its contact', async 
   );
 });
 
-test('erases a request whose claim was deleted for newer ones', async () => {
+test('erases a request whose claim was deleted to make room for newer claims', async () => {
   const { databaseURL, site } = await setUp();
   const requestUUID = newID('request');
   const request = { address: ann, userUUID: phone, requestUUID };
@@ -254,7 +257,7 @@ test('erases a request whose claim was deleted for newer ones', async () => {
   await expectRefusal(site.browser.createContact(request), 'erased_contact');
 });
 
-test('erases the values that imports stored about the contact, and its keys that another contact had before', async () => {
+test('erases the values that imports stored about the contact, and its keys that they stored about an earlier contact', async () => {
   const { databaseURL, site } = await setUp();
   const { store, account, time, server } = site;
   const caller = { account, token: server.token, browser: false };

@@ -1,4 +1,4 @@
-// The states between an erasure and its last deletion, which a test through a store cannot pause.
+// The states between an erasure and its last deletion. A test that uses a store can't stop in them.
 import { beforeEach, describe, expect, test } from 'vitest';
 import { contactChange, newAccount, newContact, newEvent, newToken } from '../../../../test/fixtures/store.ts';
 import type { EventPage, LinkDetail, RefusedCount, RefusedPage, Store } from '../../store.ts';
@@ -54,7 +54,7 @@ beforeEach(() => {
 });
 
 describe('erased events that are not deleted yet', () => {
-  test('are excluded from reads when a second erasure covers the same part of a user’s history', async () => {
+  test('are excluded from reads if a second erasure covers the same part of a user’s history', async () => {
     const first = create('first');
     const second = create('second');
     const linkID = await linkOf(second);
@@ -64,7 +64,7 @@ describe('erased events that are not deleted yet', () => {
     log('event-of-first');
     erase(first);
     expect(await events()).toEqual([]);
-    // The second contact's link now reaches back to the first one's.
+    // The second contact's link now also covers the events of the first contact's link.
     setRestored(linkID, true);
     setRestored(unlinkID, true);
     erase(second);
@@ -84,7 +84,7 @@ describe('erased events that are not deleted yet', () => {
     expect(await events()).toEqual(['event-after']);
   });
 
-  test('are counted once if retention deletes them too', async () => {
+  test('are counted once if retention also deletes them', async () => {
     const contactUUID = create('first');
     log('event-1');
     log('event-2');
@@ -132,7 +132,7 @@ const importContact = (changes: Parameters<typeof newContact>[0]) => {
 };
 const storedChanges = () => db.prepare<[], string>('SELECT changes FROM import_contact').pluck().all();
 
-test('an erasure removes the values of the contact that imports stored', () => {
+test('erases the values that imports stored about the contact', () => {
   const contactUUID = create('ann');
   importContact({ address: 'ann@example.com', fields: { contactFirstname: 'Ann' } });
   expect(storedChanges()).toEqual([expect.stringContaining('Ann')]);
@@ -140,7 +140,7 @@ test('an erasure removes the values of the contact that imports stored', () => {
   expect(storedChanges()).toEqual([]);
 });
 
-test('an erasure removes the keys that imports stored about their former contact', () => {
+test('erases the contact’s keys that imports stored about an earlier contact', () => {
   const former = { address: 'ann@example.com', externalID: 'customer-1' };
   const { contactUUID } = write('createContact', { ...newContact(former), ...caller, verified: true });
   importContact({ address: 'new@example.com', externalID: 'customer-1' });
@@ -192,7 +192,7 @@ describe('a contact claimed by many users', () => {
     expect(erase(contactUUID)).toMatchObject({ deletedEvents: 2, complete: true });
   });
 
-  test('is gone for every read and write after each commit, from the first on', async () => {
+  test('is hidden from every read and write after each commit, starting with the first', async () => {
     erase(contactUUID);
     const erased = expect.objectContaining({ code: 'erased_contact' });
     for (let rest: number | null = 0, nth = 0; rest !== null; nth += 1) {
@@ -208,7 +208,7 @@ describe('a contact claimed by many users', () => {
     }
   });
 
-  test('cannot be found by what is left of its row', async () => {
+  test('cannot be found by what remains of its row', async () => {
     erase(contactUUID);
     const left = db.prepare<[], string>('SELECT contactUUID FROM contact').pluck().all();
     expect(left).toHaveLength(1);
@@ -233,14 +233,14 @@ describe('a contact claimed by many users', () => {
     claim(2, 'ben@example.com', 'handle-of-ben-2');
     logAs(2, 'event-of-ben');
     erase(contactUUID);
-    // Without Ben's claim, Ann's would extend to this event, but Ann's is an unlink by now.
+    // Without Ben's claim, Ann's would extend to this event, but Ann's is already an unlink.
     write('voidClaim', { account: 1, claimID: 'handle-of-ben-2', restore: false, time: 0 });
     expect(await events()).toEqual(['event-of-ben']);
     while (engine.maintain() !== null);
     expect(await events()).toEqual(['event-of-ben']);
   });
 
-  test('keeps its users attached when a token’s links are voided, except users with another such link', async () => {
+  test('keeps its users attached when a token’s links are voided, except users with another link by that token', async () => {
     claim(2, 'ben@example.com', 'handle-of-ben-2');
     logAs(2, 'event-of-ben');
     erase(contactUUID);
@@ -263,7 +263,7 @@ describe('a contact claimed by many users', () => {
     expect(await events()).toEqual([]);
   });
 
-  test('is acknowledged once only hashes of its claims and requests are left, also after a restart', () => {
+  test('is acknowledged once only hashes of its claims and requests remain, even after a restart', () => {
     const isAcknowledged = () => !(erase(contactUUID) as ErasureProgress).hasNames;
     const hasNames = () => remaining()[0] !== 0 || remaining()[2] !== 0;
     expect(isAcknowledged()).toBe(false);
@@ -273,7 +273,7 @@ describe('a contact claimed by many users', () => {
       engine.maintain();
     }
     expect(hasNames()).toBe(false);
-    // A handle, a claim and a request per user, and the contact.
+    // A handle, a claim and a request for each user, plus the contact.
     expect(db.prepare('SELECT count(*) FROM erased_identifier').pluck().get()).toBe(3 * users + 1);
   });
 
@@ -316,7 +316,7 @@ test('erases a contact with many merged contacts, tags and attributes in commits
   expect(db.prepare('SELECT count(*) FROM contact').pluck().get()).toBe(0);
 });
 
-describe('refused requests that name an erased contact', () => {
+describe('refused requests that refer to an erased contact', () => {
   const namingEach = 100;
   const bytesOfEach = 20_000;
   let contactUUID: string;
@@ -362,7 +362,7 @@ describe('refused requests that name an erased contact', () => {
     expect(['erasing_refused', 'erasing_user', 'erasing_contact'].map(count)).toEqual([0, 0, 0]);
   });
 
-  test('are neither listed nor replayed from the first commit on, unlike others', async () => {
+  test('are neither listed nor replayed after the first commit, unlike others', async () => {
     expect(isAcknowledged()).toBe(false);
     expect(replay(2 + namingEach)).toEqual([{ kept: true }]);
     while (!isAcknowledged()) {
@@ -381,7 +381,7 @@ describe('refused requests that name an erased contact', () => {
     expect(await listed()).toEqual(['somebody', 'somebody', userUUID]);
   });
 
-  test('are deleted if their user is linked to another contact in the meantime, also after a restart', async () => {
+  test('are deleted if their user is linked to another contact in the meantime, even after a restart', async () => {
     erase(contactUUID);
     create('ben');
     expect(await listed()).toEqual(['somebody', 'somebody']);
