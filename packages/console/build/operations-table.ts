@@ -2,20 +2,26 @@
  * Replaces the contract's table of operations in the bundle by one with only the fields that the client reads. The full
  * table has the schemas, which would add 70 KB of Zod to the page.
  */
-import { type Operation, operationNames, operations } from '@firsthand/contract/operations';
+import { type Operation, type OperationName, operationNames, operations } from '@firsthand/contract/operations';
 import type { Plugin } from 'esbuild';
 
-const lineOf = ({ methods, paths, slow, stream }: Operation) => ({
-  methods,
-  paths: paths.slice(0, 1),
-  ...(slow && { slow }),
-  ...(stream && { stream }),
-});
-
-const table = (): string => {
-  const lines = Object.fromEntries(operationNames.map((name) => [name, lineOf(operations[name])]));
-  return `export const operations = ${JSON.stringify(lines)};\nexport const operationNames = Object.keys(operations);`;
+/** The name of an operation is the end of its path, so that each name is in the bundle once. */
+const lineOf = (name: OperationName) => {
+  const { methods, paths, slow, stream }: Operation = operations[name];
+  const [path = ''] = paths;
+  if (!path.endsWith(`/${name}`)) throw new Error(`the first path of ${name} must end in its name: ${path}`);
+  const flags = { ...(slow && { slow }), ...(stream && { stream }) };
+  return [methods[0], path, ...(Object.keys(flags).length > 0 ? [flags] : [])];
 };
+
+const table = (): string => `
+export const operations = Object.fromEntries(
+  ${JSON.stringify(operationNames.map(lineOf))}.map(([method, path, flags]) => [
+    path.split("/").pop(),
+    { methods: [method], paths: [path], ...flags },
+  ]),
+);
+export const operationNames = Object.keys(operations);`;
 
 export const operationsTable: Plugin = {
   name: 'operations table',

@@ -93,7 +93,7 @@ export const importEventsOutput = answer({
   imported: count('The number of these messages that were stored or, with `dryRun`, would be.', 997),
   repeated: count('The number of these messages that were already stored, according to their messageId.', 1),
   refused: count('The number of these messages that were rejected.', 2),
-  refusal: z.array(refusal).describe('The reasons for the first 20 rejections.'),
+  refusal: z.array(refusal).describe('The reasons for the rejections.'),
 });
 
 /** One contact of importContacts. */

@@ -17,7 +17,7 @@ export interface EventBatch {
   readonly isLast: boolean;
 }
 
-/** The response of importEvents. It lists the first refusals of a batch only. */
+/** The response of importEvents. */
 interface BatchAnswer {
   readonly position: number;
   readonly imported: number;
@@ -32,7 +32,7 @@ export interface EventImport {
   /** How many of its messages were sent before. */
   readonly position: number;
   readonly send: (batch: EventBatch) => Promise<BatchAnswer>;
-  /** Called for rows that can't be read, and for the first refused messages of each batch. */
+  /** Called for rows that can't be read, and for refused messages. */
   readonly onRefused: (line: number, reason: string) => void;
   readonly onProgress?: (counts: EventCounts) => void;
 }

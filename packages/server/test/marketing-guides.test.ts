@@ -63,6 +63,8 @@ describe.each(['campaigns.md', 'export.md', 'import-contacts.md', 'import.md'])(
       'events/breakdown.tsx',
       'overview/groups.tsx',
       'people/contacts.tsx',
+      'settings/imports/import-events.tsx',
+      'settings/imports/undo-import.tsx',
       'events.tsx',
     ]
       .map((name) => read(`console/src/pages/${name}`))

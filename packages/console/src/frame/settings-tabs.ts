@@ -4,6 +4,7 @@ export const settingsTabs = {
   team: 'Team',
   shared: 'Share links',
   refused: 'Refused',
+  import: 'Import',
   account: 'Account',
   storage: 'Storage and backups',
   audit: 'Audit log',

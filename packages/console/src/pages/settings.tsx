@@ -4,6 +4,7 @@ import { settingsTabs } from '../frame/settings-tabs.ts';
 import { chosenTab, Tabs } from '../parts/tabs.tsx';
 import { isOwner } from '../reading/account.ts';
 import { readMembers } from '../reading/members.ts';
+import { ImportFiles } from './lazy-import-files.tsx';
 import { AuditLog } from './settings/audit-log.tsx';
 import { Members } from './settings/members/members.tsx';
 import { Privacy } from './settings/privacy.tsx';
@@ -17,6 +18,7 @@ const contents = {
   team: Members,
   shared: ShareLinks,
   refused: RefusedRequests,
+  import: () => <ImportFiles part="Imports" />,
   account: Privacy,
   storage: Storage,
   audit: AuditLog,

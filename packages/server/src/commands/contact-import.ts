@@ -7,6 +7,7 @@ import {
   type ContactTarget,
   checkContacts,
   contactTargets,
+  createRefusedTable,
   importContacts,
   isContactTarget,
   type RefusedRow,
@@ -52,19 +53,17 @@ const parseColumns = (maps: readonly string[] = []): Map<string, ContactTarget |
     }),
   );
 
-/** The names of columns that a file of refused rows has in addition. They are not recognized, so not imported. */
-const problemColumns = ['line', 'column', 'reason'];
-
 /** An import that continues adds to the file of its earlier run. */
 const createRefusedFile = (path: string | undefined, isContinued: boolean) => {
   const isAdded = isContinued && path !== undefined && existsSync(path);
   const output = path === undefined ? undefined : createWriteStream(path, { flags: isAdded ? 'a' : 'w' });
   let rows = 0;
   return {
-    add({ line, column, reason, row }: RefusedRow, header: readonly string[]): void {
-      const columns = header.filter((name) => !problemColumns.includes(name));
-      if (rows === 0 && !isAdded) output?.write(`\ufeff${toCSVLine([...problemColumns, ...columns])}`);
-      output?.write(toCSVLine([line, column, reason, ...columns.map((name) => String(row[name] ?? ''))]));
+    add(refused: RefusedRow, header: readonly string[]): void {
+      const { line, column, reason } = refused;
+      const table = createRefusedTable(header);
+      if (rows === 0 && !isAdded) output?.write(`\ufeff${toCSVLine(table.header)}`);
+      output?.write(toCSVLine(table.toCells(refused)));
       rows += 1;
       if (output === undefined && rows <= maxPrinted)
         printError(`line ${line}${column === '' ? '' : `, ${column}`}: ${reason}`);

@@ -14,9 +14,9 @@ import type { ContactResult } from '../../reading/contact-values.ts';
 import { formatTime, formatWhole } from '../../reading/format.ts';
 import { usePagination } from '../../reading/pages.ts';
 import { nameOfPerson } from '../../reading/person.ts';
+import { ImportFiles } from '../lazy-import-files.tsx';
 import { BulkActions } from './bulk-actions.tsx';
 import { ColumnChoice, ContactFilter, chosenColumns, columnTitles, contactSearch } from './contact-filter.tsx';
-import type { ImportContacts } from './import-contacts.tsx';
 import { PeopleTable } from './people-table.tsx';
 
 const limit = 50;
@@ -67,23 +67,14 @@ const NoContacts = ({ isSearch }: { readonly isSearch: boolean }) => (
   </EmptyState>
 );
 
-/** Loads the dialog when it is opened, because it reads files itself. */
 const ImportButton = ({ after }: { readonly after: () => void }) => {
-  const [Dialog, setDialog] = useState<typeof ImportContacts>();
-  const open = async () => {
-    try {
-      const { ImportContacts } = await import('./import-contacts.tsx');
-      setDialog(() => ImportContacts);
-    } catch (error) {
-      show({ text: messageOf(error), isProblem: true });
-    }
-  };
+  const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <button type="button" class="quiet" aria-haspopup="dialog" onClick={open}>
+      <button type="button" class="quiet" aria-haspopup="dialog" onClick={() => setOpen(true)}>
         Import
       </button>
-      {Dialog && <Dialog close={() => setDialog(undefined)} after={after} />}
+      {isOpen && <ImportFiles part="ImportContacts" close={() => setOpen(false)} after={after} />}
     </>
   );
 };

@@ -3,6 +3,8 @@ import {
   type ContactCounts,
   type ContactTarget,
   checkContacts,
+  createRefusedTable,
+  hashStream,
   importContacts,
   mapColumns,
   type RefusedRow,
@@ -29,11 +31,24 @@ const targetNames: readonly (readonly [target: ContactTarget, name: string])[] =
   ['contactStatus', 'Status'],
 ];
 const rowsShown = 3;
-/** The file is hashed as a whole. */
+/** All refused rows are in memory. */
 const maxBytes = 200 * 1024 * 1024;
 
 type Columns = ReadonlyMap<string, ContactTarget | undefined>;
 type Row = RefusedRow['row'];
+
+/** Explains which two columns are imported as the same field; undefined if each field has one column. */
+const findShared = (columns: Columns): string | undefined => {
+  const columnOf = new Map<ContactTarget, string>();
+  for (const [column, target] of columns) {
+    if (target === undefined) continue;
+    const other = columnOf.get(target);
+    const name = targetNames.find(([each]) => each === target)?.[1] ?? target;
+    if (other !== undefined) return `“${other}” and “${column}” are both imported as ${name}. Choose one of them.`;
+    columnOf.set(target, column);
+  }
+  return undefined;
+};
 
 /** Reads the header and the first rows. Rejects with an UnreadableFileError. */
 const readStart = async (
@@ -49,23 +64,9 @@ const readStart = async (
   return { header, rows };
 };
 
-/** The same rows, read in the same way, are one import. */
-const fingerprintOf = async (file: File, settings: string): Promise<string> => {
-  if (file.size > maxBytes)
-    throw new Error('the file is larger than 200 MB: import it with `firsthand contact import`');
-  const hash = await crypto.subtle.digest('SHA-256', await new Blob([settings, file]).arrayBuffer());
-  return Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, '0')).join('');
-};
-
-const problemColumns = ['line', 'column', 'reason'];
-
 const saveRefused = (refused: readonly RefusedRow[], header: readonly string[]): void => {
-  const columns = header.filter((name) => !problemColumns.includes(name));
-  const rows = refused.map(({ line, column, reason, row }) => [
-    ...[line, column, reason],
-    ...columns.map((name) => String(row[name] ?? '')),
-  ]);
-  download('refused contacts.csv', toFile([...problemColumns, ...columns], rows).content);
+  const table = createRefusedTable(header);
+  download('refused contacts.csv', toFile(table.header, refused.map(table.toCells)).content);
 };
 
 interface Result {
@@ -181,11 +182,16 @@ export const ImportContacts = ({ close, after }: { readonly close: () => void; r
     });
   const run = (given: File, dryRun: boolean) =>
     attempt(async () => {
+      if (given.size > maxBytes)
+        throw new Error('The file is larger than 200 MB: import it with `firsthand contact import`.');
+      const shared = findShared(columns);
+      if (shared !== undefined) throw new Error(shared);
       setProgress(0);
       const source = { open: () => given.stream(), columns };
       const { settings } = await checkContacts(source);
       const { signal } = controller.current;
-      const fingerprint = dryRun ? '' : await fingerprintOf(given, settings);
+      // The same rows, read in the same way, are one import.
+      const fingerprint = dryRun ? '' : await hashStream(given.stream(), settings);
       const created = dryRun
         ? undefined
         : await api.createImport({ kind: 'contacts', importName: given.name, fingerprint }, { signal });

@@ -124,6 +124,16 @@ describe('importEvents', () => {
   });
 });
 
+describe('the refusals of importEvents', () => {
+  it('list every refused message, with the name of its field in the message', async () => {
+    const sent = Array.from({ length: 30 }, () => message({ timestamp: 'yesterday' }));
+    const { body } = await post('/import/importEvents', { dryRun: true, message: sent });
+    const text = expect.stringMatching(/^`timestamp` must be a time/);
+    const error = { code: 'invalid_field', field: 'timestamp', message: text };
+    expect(body.refusal).toEqual(sent.map((_, index) => ({ index, error })));
+  });
+});
+
 describe('undoImport', () => {
   it('refuses later batches of the import', async () => {
     const importID = await createImport('undone.jsonl');

@@ -21,7 +21,6 @@ import { isStep, type SentRecord, splitOutcomes } from './import-outcomes.ts';
 import { isNewContact, toNewContact } from './new-contact.ts';
 import { withVisitor } from './request-context.ts';
 
-const maxListedRefusals = 20;
 const defaultListed = 100;
 
 const importAnswer = ({ createdTime, undoneTime, fingerprint: _, ...rest }: Import) => ({
@@ -46,6 +45,12 @@ const withStatedLabels = (visitor: Agent = unknownAgent, message: unknown): Agen
   return { ...visitor, labels: [...visitor.labels, ...stated] };
 };
 
+/** Names a message's field, not that of the event. */
+const toMessageProblem = (problem: Problem): Problem =>
+  problem.field === 'eventTime'
+    ? { ...problem, field: 'timestamp', message: problem.message.replace('eventTime', 'timestamp') }
+    : problem;
+
 /** Replaces the profile that createContacts requires, but imports do not: a contact that exists keeps its own. */
 const anyProfileID = 'any';
 
@@ -66,7 +71,7 @@ const toAnswer = (
   const imported = accepted.filter(({ kept }) => kept).length;
   return {
     ...{ position, imported, repeated: accepted.length - imported },
-    ...{ refused: refusal.length, refusal: refusal.slice(0, maxListedRefusals) },
+    ...{ refused: refusal.length, refusal },
   };
 };
 
@@ -86,7 +91,7 @@ export const createImports = (
   const toEvent = (input: SegmentCall['input'], message: unknown, caller: Caller): SentRecord => {
     const { contactEmailaddress, ...fields } = input;
     const checked = check(batchEvent, fields);
-    if (!checked.ok) return checked.problem;
+    if (!checked.ok) return toMessageProblem(checked.problem);
     const { eventTime } = checked.value;
     const refuse = (message: string): Problem => ({ code: 'invalid_field', field: 'timestamp', message });
     if (eventTime === undefined) return refuse('`timestamp` is required in an import');

@@ -683,6 +683,7 @@ describe('the console of a shop', () => {
           'catalogue',
           'settings',
           'settings?tab=team',
+          'settings?tab=import',
           'settings?tab=account',
           'settings?tab=storage',
           'set-up',

@@ -1,4 +1,5 @@
 /** An account with each hostile text in every field that is shown in the console. */
+import { createHash } from 'node:crypto';
 import type { RequestFor } from '@firsthand/client';
 import { createClient } from '@firsthand/client';
 import { fitting, hostileTexts } from './hostile-texts.ts';
@@ -122,6 +123,12 @@ export const fillWithHostileTexts = async ({ url, api, browserToken }: Shop) => 
     });
   }
   await forEach(texts, ({ name }) => api.createToken({ tokenKind: 'viewer', tokenName: name }));
+  // Names of imports must be on one line.
+  const names = texts.map(({ name }) => name).filter((name) => !/[\p{Cc}\p{Cf}]/u.test(name) && name.trim() !== '');
+  await forEach(names, (importName) => {
+    const fingerprint = createHash('sha256').update(importName).digest('hex');
+    return api.createImport({ kind: 'events', importName, fingerprint });
+  });
 
   /**
    * Replaces all segments with segments for the texts from `first` on: an account can have a hundred. Their filters

@@ -224,6 +224,19 @@ it('renders hostile texts harmlessly in the catalogue, segments and settings', a
     await expectHarmless(page, `revoking ${nth}`);
     await page.keyboard.press('Escape');
   }
+  await goto('settings?tab=import');
+  await waitUntilLoaded(page);
+  expect(await page.locator('tbody tr').count()).toBeGreaterThan(50);
+  await expectHarmlessOnBoth(page, 'imports');
+  for (const nth of [0, 19, 48]) {
+    await page
+      .getByRole('button', { name: /^Undo / })
+      .nth(nth)
+      .click();
+    await page.getByRole('dialog').waitFor(soon);
+    await expectHarmless(page, `undoing the import ${nth}`);
+    await page.keyboard.press('Escape');
+  }
   for (const path of ['settings?tab=account', 'settings?tab=storage', 'settings?tab=audit']) {
     await goto(path);
     await waitUntilLoaded(page);

@@ -50,3 +50,21 @@ it('checks a file of contacts, imports it, and undoes that', async () => {
   await expect.poll(async () => (await shop.api.searchContact({})).contact).toEqual([]);
   expect(complaints).toEqual([]);
 });
+
+it('names two columns that are imported as the same field, before it sends anything', async () => {
+  const shop = await openShop();
+  const { page, signIn, complaints } = await openConsole(browser, shop);
+  await signIn(shop.serverToken, 'settings?tab=import');
+  await page.getByRole('button', { name: 'Import contacts …' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Import contacts' });
+  await dialog
+    .getByLabel('CSV file')
+    .setInputFiles({ name: 'newsletter.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) });
+  await dialog.getByLabel('Import city as').selectOption('First name');
+  const sent: string[] = [];
+  page.on('request', (request) => sent.push(request.url()));
+  await dialog.getByRole('button', { name: 'Check' }).click();
+  await dialog.getByText('“firstname” and “city” are both imported as First name. Choose one of them.').waitFor(soon);
+  expect(sent).toEqual([]);
+  expect(complaints).toEqual([]);
+});

@@ -85,6 +85,7 @@ export const listPictureViews = ({ ada, anonymous }: Pick<SampleServer, 'ada' | 
   { name: 'catalogue-merging', path: 'catalogue', only: full, act: press('Merge Product viewed') },
   { name: 'settings-tokens', path: 'settings' },
   { name: 'settings-shared', path: 'settings?tab=shared' },
+  { name: 'settings-import', path: 'settings?tab=import' },
   { name: 'settings-privacy', path: 'settings?tab=account' },
   { name: 'settings-storage', path: 'settings?tab=storage' },
   { name: 'settings-audit', path: 'settings?tab=audit' },

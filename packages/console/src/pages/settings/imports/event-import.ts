@@ -1,0 +1,187 @@
+/** Imports one file of events at a time, also while other pages of the console are shown. */
+import { FirsthandError } from '@firsthand/client';
+import {
+  detectFormat,
+  type EventCounts,
+  formats,
+  hashStream,
+  importEvents,
+  readMessages,
+} from '@firsthand/import-formats';
+import { computed, signal } from '@preact/signals';
+import { api, messageOf } from '../../../api.ts';
+import { clearAnswerCache } from '../../../reading/answer.ts';
+import { session } from '../../../session.ts';
+
+/** A refused row. */
+export interface Refusal {
+  readonly line: number;
+  readonly reason: string;
+}
+
+export interface EventImport {
+  readonly file: File;
+  readonly isDryRun: boolean;
+  readonly state: 'checking' | 'importing' | 'waiting' | 'done' | 'repeated' | 'stopped';
+  /** How many bytes of the file were read in this state. */
+  readonly bytes: number;
+  readonly counts: EventCounts;
+  /** The first refused rows. */
+  readonly refusals: readonly Refusal[];
+  /** The name of the tool that the file comes from; '' if it is not known yet. */
+  readonly tool: string;
+  /** Absent until the server knows the import, and in a dry run. */
+  readonly importID?: string;
+  /** Why the import stopped; '' if it didn't, or was cancelled. */
+  readonly problem: string;
+}
+
+export const maxRefusals = 10_000;
+
+/** The import of this page, until another one replaces it. */
+export const eventImport = signal<EventImport | undefined>(undefined);
+
+let controller = new AbortController();
+export const cancelEventImport = (): void => controller.abort();
+
+export const isRunning = computed(() => ['checking', 'importing', 'waiting'].includes(eventImport.value?.state ?? ''));
+/** The import that this page runs now. Changes less often than its progress. */
+export const runningID = computed(() => (isRunning.value ? eventImport.value?.importID : undefined));
+
+interface Run {
+  readonly signal: AbortSignal;
+  readonly update: (fields: Partial<EventImport>) => void;
+}
+
+/** The part of a file between two updates of its progress, because each renders the page. */
+const progressShare = 1 / 200;
+
+const open = (file: File, { signal, update }: Run): ReadableStream<Uint8Array> => {
+  let [bytes, shown] = [0, 0];
+  const counter = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, output) {
+      bytes += chunk.length;
+      if (bytes - shown >= file.size * progressShare) {
+        shown = bytes;
+        update({ bytes });
+      }
+      output.enqueue(chunk);
+    },
+  });
+  return file.stream().pipeThrough(counter, { signal });
+};
+
+/** Whether the same request may succeed later. A full account needs its operator first. */
+const isTemporary = (error: unknown): error is FirsthandError =>
+  error instanceof FirsthandError &&
+  error.code !== 'quota' &&
+  (error.code === 'unreachable' || [429, 502, 503, 504].includes(error.status));
+
+const [firstDelayMs, maxDelayMs, maxRetryAfterMs] = [500, 30_000, 300_000];
+
+const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => resolve(clearTimeout(timer)), { once: true });
+  });
+
+/** Repeats a request until the server is available. Every request of an import may be repeated. */
+const persist = async <Answer>({ signal, update }: Run, request: () => Promise<Answer>): Promise<Answer> => {
+  for (let delayMs = firstDelayMs; ; delayMs = Math.min(maxDelayMs, delayMs * 2)) {
+    signal.throwIfAborted();
+    try {
+      const answer = await request();
+      update({ state: 'importing' });
+      return answer;
+    } catch (error) {
+      if (!isTemporary(error)) throw error;
+      update({ state: 'waiting' });
+      await sleep(Math.min(maxRetryAfterMs, Math.max(delayMs, (error.retryAfterSeconds ?? 0) * 1_000)), signal);
+    }
+  }
+};
+
+const requestMs = 60_000;
+
+const importFile = async (file: File, isDryRun: boolean, run: Run): Promise<void> => {
+  const { signal, update } = run;
+  const format = await detectFormat(file.stream());
+  update({ tool: formats[format].label });
+  const options = { signal, timeoutMs: requestMs };
+  const fingerprint = isDryRun ? '' : await hashStream(open(file, run));
+  const create = () =>
+    persist(run, () => api.createImport({ kind: 'events', importName: file.name, fingerprint }, options));
+  const created = isDryRun ? undefined : await create();
+  if (created?.state === 'complete') return update({ state: 'repeated' });
+  const { importID, position = 0, imported = 0, repeated = 0, refused = 0 } = created ?? {};
+  update({ state: 'importing', bytes: 0, ...(importID !== undefined && { importID }) });
+  const refusals: Refusal[] = [];
+  /** How many messages the server has refused in this run; the others are rows that can't be read. */
+  let refusedByServer = 0;
+  const counts = await importEvents({
+    readings: readMessages(open(file, run), format),
+    position,
+    send: async (batch) => {
+      const target = isDryRun ? { dryRun: true } : { importID };
+      const answer = await persist(run, () => api.importEvents({ ...batch, ...target }, options));
+      refusedByServer += answer.refused;
+      return answer;
+    },
+    onRefused: (line, reason) => {
+      if (refusals.length < maxRefusals) refusals.push({ line, reason });
+    },
+    onProgress: (sent) =>
+      update({
+        refusals,
+        counts: {
+          skipped: sent.skipped,
+          imported: imported + sent.imported,
+          repeated: repeated + sent.repeated,
+          refused: refused + sent.refused,
+        },
+      }),
+  });
+  // If a response was lost, only the server knows its counts.
+  const total = isDryRun ? counts : await create();
+  const unreadable = counts.refused - refusedByServer;
+  update({
+    state: 'done',
+    refusals,
+    counts: {
+      skipped: counts.skipped,
+      imported: total.imported,
+      repeated: total.repeated,
+      refused: isDryRun ? counts.refused : total.refused + unreadable,
+    },
+  });
+};
+
+const warn = (event: BeforeUnloadEvent): void => event.preventDefault();
+
+/** Imports a file, or only checks it. The result is in `eventImport`. */
+export const startEventImport = async (file: File, isDryRun: boolean): Promise<void> => {
+  const own = new AbortController();
+  controller = own;
+  const { signal } = own;
+  const counts = { imported: 0, repeated: 0, refused: 0, skipped: {} };
+  eventImport.value = { file, isDryRun, counts, state: 'checking', bytes: 0, refusals: [], tool: '', problem: '' };
+  const update = (fields: Partial<EventImport>): void => {
+    if (eventImport.value && controller === own) eventImport.value = { ...eventImport.value, ...fields };
+  };
+  const sessionID = session.peek()?.sessionID;
+  // Another account may be shown next.
+  const unsubscribe = session.subscribe((current) => {
+    if (current?.sessionID === sessionID) return;
+    own.abort();
+    eventImport.value = undefined;
+  });
+  addEventListener('beforeunload', warn);
+  try {
+    await importFile(file, isDryRun, { signal, update });
+  } catch (error) {
+    update({ state: 'stopped', problem: signal.aborted ? '' : messageOf(error) });
+  }
+  removeEventListener('beforeunload', warn);
+  unsubscribe();
+  clearAnswerCache();
+};

@@ -1,0 +1,145 @@
+/** The imports of the account: a new one, all earlier ones, and their undo. */
+import type { AnswerFor } from '@firsthand/client';
+import { useState } from 'preact/hooks';
+import { api } from '../../../api.ts';
+import { AnswerView, Card } from '../../../parts/card.tsx';
+import { Badge, EmptyState, Time } from '../../../parts/small.tsx';
+import { Table } from '../../../parts/table.tsx';
+import { canEdit, isOwner } from '../../../reading/account.ts';
+import { type Answer, clearAnswerCache, useAnswer } from '../../../reading/answer.ts';
+import { formatWhole } from '../../../reading/format.ts';
+import { ImportContacts } from '../../people/import-contacts.tsx';
+import { isRunning, runningID } from './event-import.ts';
+import { ImportEvents } from './import-events.tsx';
+import { type Import, UndoImport } from './undo-import.tsx';
+
+const State = ({ of: { importID, state, kept } }: { readonly of: Import }) => {
+  if (state === 'complete') return <Badge tone="good">complete</Badge>;
+  if (state === 'undoing')
+    return (
+      <span role="status">
+        <progress class="undoing" aria-label="Undoing" /> undoing …
+      </span>
+    );
+  if (state === 'running')
+    return <Badge tone="open">{runningID.value === importID ? 'importing' : 'not complete'}</Badge>;
+  return (
+    <>
+      <Badge>undone</Badge>
+      {kept > 0 && (
+        <small class="soft kept">{`${formatWhole(kept)} ${kept === 1 ? 'contact stays' : 'contacts stay'}`}</small>
+      )}
+    </>
+  );
+};
+
+const pollMs = 1_000;
+const [firstLimit, maxLimit] = [100, 1_000];
+
+/** Reads the newest imports, repeatedly while one of them changes. */
+const useImports = (limit: number): Answer<AnswerFor<'listImports'>> => {
+  const [isUndoing, setUndoing] = useState(false);
+  const isChanging = isUndoing || isRunning.value;
+  const read = async (signal: AbortSignal) => {
+    const answer = await api.listImports({ limit }, { signal });
+    setUndoing(answer.import.some(({ state }) => state === 'undoing'));
+    return answer;
+  };
+  return useAnswer(`imports ${limit}`, read, isChanging ? { everyMs: pollMs } : {});
+};
+
+const canUndo = ({ kind, state, importID }: Import): boolean =>
+  (isOwner.value || kind === 'contacts') &&
+  (state === 'complete' || state === 'running') &&
+  importID !== runningID.value;
+
+interface ListProps {
+  readonly answer: Answer<AnswerFor<'listImports'>>;
+  readonly reload: () => void;
+  readonly more: (() => void) | undefined;
+}
+
+const List = ({ answer, reload, more }: ListProps) => (
+  <Card title="Imports" class="list">
+    <AnswerView answer={answer} lines={4}>
+      {({ import: imports }) =>
+        imports.length === 0 ? (
+          <EmptyState title="No imports yet" />
+        ) : (
+          <Table
+            label="Imports, newest first"
+            heads={['File', 'Contains', 'State', 'Began', ...numbers, '']}
+            numbers={numbers}
+            more={more}
+            rows={imports.map((each) => ({
+              key: each.importID,
+              cells: [
+                each.importName,
+                each.kind,
+                <State key="state" of={each} />,
+                <Time key="began" time={each.createdTime} form="long" />,
+                ...[each.imported, each.repeated, each.refused].map(formatWhole),
+                canUndo(each) && <UndoImport key="undo" of={each} after={reload} />,
+              ],
+            }))}
+          />
+        )
+      }
+    </AnswerView>
+  </Card>
+);
+const numbers = ['Imported', 'Repeated', 'Refused'];
+
+const ImportContactsCard = ({ after }: { readonly after: () => void }) => {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <Card title="Import contacts">
+      <div class="stacked">
+        <p class="soft">
+          A CSV file of Mautic, Klaviyo, HubSpot, Mailchimp or a spreadsheet:{' '}
+          <a href="../docs/import-contacts">Which columns</a>. You see first what would change.
+        </p>
+        <p>
+          <button type="button" aria-haspopup="dialog" onClick={() => setOpen(true)}>
+            Import contacts …
+          </button>
+        </p>
+      </div>
+      {isOpen && <ImportContacts close={() => setOpen(false)} after={after} />}
+    </Card>
+  );
+};
+
+const Sections = () => {
+  const [limit, setLimit] = useState(firstLimit);
+  const answer = useImports(limit);
+  const hasMore = limit < maxLimit && (answer.value?.import.length ?? 0) >= limit;
+  const reload = () => {
+    clearAnswerCache();
+    answer.reload();
+  };
+  return (
+    <div class="settings">
+      <div class="settings settings-columns">
+        {isOwner.value ? (
+          <ImportEvents />
+        ) : (
+          <Card title="Import events">
+            <p class="soft">Only owners can import events, and undo that.</p>
+          </Card>
+        )}
+        <ImportContactsCard after={reload} />
+      </div>
+      <List answer={answer} reload={reload} more={hasMore ? () => setLimit(maxLimit) : undefined} />
+    </div>
+  );
+};
+
+export const Imports = () =>
+  canEdit.value ? (
+    <Sections />
+  ) : (
+    <Card title="Import">
+      <EmptyState title="Only editors and owners can import files" />
+    </Card>
+  );

@@ -1,0 +1,27 @@
+/** The file of refused rows: JSON lines, which can be fixed and imported, whatever the form of the imported file. */
+import { readRecords } from '@firsthand/import-formats';
+import type { Refusal } from './event-import.ts';
+
+const maxLength = 100_000_000;
+
+/** Reads the refused rows from the imported file again, so that an import needs no memory for them. */
+export const readRefusedRows = async (file: File, refusals: readonly Refusal[]): Promise<Blob> => {
+  const reasons = new Map(refusals.map(({ line, reason }) => [line, reason]));
+  const last = Math.max(...reasons.keys());
+  // Rows first, because the first line decides about the form of the file.
+  const [rows, others]: [string[], string[]] = [[], []];
+  let length = 0;
+  read: for await (const records of readRecords(file.stream())) {
+    for (const record of records) {
+      const reason = reasons.get(record.line);
+      if (record.line > last || length > maxLength) break read;
+      if (reason === undefined || 'header' in record) continue;
+      const { line } = record;
+      const row = 'row' in record ? record.row : undefined;
+      const text = `${JSON.stringify({ ...row, line, reason })}\n`;
+      (row ? rows : others).push(text);
+      length += text.length;
+    }
+  }
+  return new Blob([...rows, ...others], { type: 'application/x-ndjson' });
+};

@@ -1,0 +1,23 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { hashStream } from './sha256.ts';
+import { toSource } from './source.fixture.ts';
+
+it('equals the hash of Node for every content, prefix and size of chunks', () =>
+  fc.assert(
+    fc.asyncProperty(
+      fc.uint8Array({ maxLength: 400 }),
+      fc.string(),
+      fc.integer({ min: 1, max: 200 }),
+      async (content, prefix, chunkSize) => {
+        const expected = createHash('sha256').update(prefix).update(content).digest('hex');
+        expect(await hashStream(toSource(content, chunkSize), prefix)).toBe(expected);
+      },
+    ),
+  ));
+
+it('equals the hash of Node for a large content', async () => {
+  const content = new Uint8Array(1_000_017).map((_, index) => index * 7);
+  expect(await hashStream(toSource(content, 65_536))).toBe(createHash('sha256').update(content).digest('hex'));
+});
