@@ -24,7 +24,7 @@ describe('the README of the client', () => {
     expect(readmeExamples).toEqual(compiledExamples);
   });
 
-  it('names a test for each of its claims', () => {
+  it('lists a test for each of its claims', () => {
     expect(claimsIn(readme).filter(({ isTested }) => !isTested)).toEqual([]);
     expect(missingIn(readme)).toEqual([]);
   });

@@ -64,7 +64,7 @@ const tableOf = (head: string): string[][] => {
 };
 
 describe('the documentation', () => {
-  test('names a test for each of its claims', () => {
+  test('lists a test for each of its claims', () => {
     expect(claimsIn(readme).length).toBeGreaterThan(60);
     expect(claimsIn(readme).filter(({ isTested }) => !isTested)).toEqual([]);
     expect(exceptionsIn(readme)).toEqual([]);
@@ -76,7 +76,7 @@ describe('the documentation', () => {
     expect(front.unknown).toEqual([]);
   });
 
-  test('names tests that exist', () => {
+  test('lists only tests that exist', () => {
     expect(missingIn(readme)).toEqual([]);
   });
 
@@ -120,7 +120,7 @@ describe('the documentation', () => {
     ['a file', 'server/test/nothing.test.ts'],
     ['a file that is not a test', 'server/test/fixtures/documents/readme-claims.ts'],
     ['a title', 'server/test/arrows.test.ts: forbids %s to import | is not a title\n  of a test'],
-  ])('fails the check if it names something that does not exist: %s', (_, named) => {
+  ])('fails the check if it refers to something that does not exist: %s', (_, named) => {
     expect(missingIn(`Kept. <!-- test: server/test/readme.test.ts; ${named} -->`)).toHaveLength(1);
   });
 
@@ -189,7 +189,7 @@ describe('the documentation', () => {
     }
   });
 
-  test.each(operationNames)('names every field of %s', (name) => {
+  test.each(operationNames)('lists every field of %s', (name) => {
     const { input }: Operation = operations[name];
     const fields = Object.keys((input as z.ZodObject).shape);
     expect(fields.filter((field) => !new RegExp(`\\b${field}\\b`).test(readme))).toEqual([]);

@@ -298,7 +298,7 @@ it('requires a source of countries for GEO=country', () => {
   expect(readConfig({ GEO: 'country', GEO_FILE: 'x.mmdb' })).toMatchObject({ geo: 'country', geoFile: 'x.mmdb' });
 });
 
-it('rejects the same PORT and METRICS_PORT, naming both settings', () => {
+it('rejects the same PORT and METRICS_PORT, and names both settings', () => {
   expect(() => readConfig({ METRICS_PORT: '3000' })).toThrow(BadConfiguration);
   expect(() => readConfig({ METRICS_PORT: '9464', PORT: '9464' })).toThrow(
     /^METRICS_PORT \(or --metrics-port\) and PORT \(or --port\) are both 9464: /,

@@ -65,7 +65,7 @@ PORT=2`;
     expect(() => parse(`PORT=3000\n${line}`)).toThrow(/^line 2 of firsthand\.env is not NAME=value: /);
   });
 
-  it('does not quote a value, which may be secret', () => {
+  it('does not quote a value, because it might be secret', () => {
     expect(() => parse('OPERATOR_TOKEN = operator_secret')).not.toThrow(/operator_secret/);
   });
 

@@ -297,7 +297,7 @@ describe('a handle', () => {
 });
 
 describe('a browser that sends more values later', () => {
-  test('replaces its own values, keeps absent and empty ones, and accumulates tags', () => {
+  test('replaces its own values, keeps those that it sends empty or not at all, and accumulates tags', () => {
     const before = values({
       fields: { contactTitle: 'Dr', contactMobile: '1', contactJobRole: 'cook' },
       tags: { a: true },
@@ -375,7 +375,7 @@ describe('for any records', () => {
     attributes: fc.array(fc.tuple(name, fc.option(text))).map((entries) => new Map(entries)),
   });
   const flags = { accepted: fc.boolean(), voided: fc.boolean(), newestLink: fc.nat({ max: 3 }) };
-  // Claims are numbered across records, in turn.
+  // Claims are numbered across all records.
   const anyRecords: fc.Arbitrary<ContactRecord[]> = fc
     .array(
       fc.record({

@@ -87,7 +87,7 @@ describe('a corrupt map with a cycle', () => {
     [3, 1],
   ]);
 
-  test('throws when followed, naming the contact', () => {
+  test('throws when followed, and the error names the contact', () => {
     expect(() => followMerges(cycle)(2)).toThrow('contact 2: the merges form a cycle');
     expect(() => wouldCycle(cycle, 1, 9)).toThrow('contact 1: the merges form a cycle');
     expect(() => followMerges(new Map([[1, 1]]))(1)).toThrow('contact 1');

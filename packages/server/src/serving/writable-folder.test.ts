@@ -26,7 +26,7 @@ it('accepts an existing folder', () => {
 it.each([
   ['a file', (file: string) => file],
   ['a path below a file', (file: string) => join(file, 'backups')],
-])('rejects %s, naming the setting and the path', (_, toFolder) => {
+])('rejects %s, and names the setting and the path', (_, toFolder) => {
   const file = join(temporaryFolder(), 'file');
   writeFileSync(file, '');
   const folder = toFolder(file);

@@ -117,7 +117,7 @@ The import is ${importID}
   expect((await runContacts(path)).stdout).toMatch('Nothing has changed');
 });
 
-it('imports all other rows if some are refused, and names their lines', async () => {
+it('imports all other rows if some are refused, and prints the line numbers of refused rows', async () => {
   const { run } = await openShop();
   const path = writeMessages('events.jsonl', [
     message(1),

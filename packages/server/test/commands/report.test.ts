@@ -216,7 +216,7 @@ it('prints a row for each group and interval in a breakdown over time', async ()
   expect(await run(...args, '--visits')).toMatchObject({ code: 2, stderr: expect.stringContaining('--visits') });
 });
 
-it('prints how long the steps of a funnel took, also for groups', async () => {
+it('prints how long the steps of a funnel took, in total or for each group', async () => {
   const times = [{ average: 5_000, median: 1_500, p95: 9_000 }];
   result = { steps: [200, 50], times };
   const steps = ['funnel', '--step', '3', '--step', 'Paid', '--times'];

@@ -145,7 +145,7 @@ export const describeEventNames = (newSite: NewSite): void => {
       ]);
     });
 
-    test('never takes an ID under which events are stored, listed or not', async () => {
+    test('never takes an ID under which events are stored, whether or not the ID is listed', async () => {
       const site = await newSite();
       const numbers = times(limits.idsPerCatalogue).map((nth) => ({ eventID: nth + 1 }));
       await addEntries(site, ...numbers.map(({ eventID }) => ({ id: String(eventID) })));

@@ -267,7 +267,7 @@ export const describeImportedContacts = (newSite: NewSite): void => {
             const update = { contactUUID: contactUUIDs[at] as string, address: old(address) };
             if (by === 'server') await server.createContact({ address: old(address), userUUID: null });
             else if (by === 'page') await browser.createContact({ address: old(address), userUUID: phone });
-            // Another contact may have the address.
+            // Another contact might have the address.
             else await store.updateContact({ account, ...contactChange(update), time }).catch(() => undefined);
           }
           if (clears) {

@@ -237,7 +237,7 @@ export const describeMerges = (newSite: NewSite): void => {
       expect(await site.server.getContact(other)).toMatchObject({ contactUUID: keep });
     });
 
-    test('rejects unknown contacts, and names the field', async () => {
+    test('rejects unknown contacts, and returns the field’s name', async () => {
       const site = await newSite();
       const { contactUUID } = await site.server.createContact();
       await expectRefusal(site.merge('nobody', contactUUID), 'unknown_contact', 'contactUUID');

@@ -84,7 +84,7 @@ const tour = async (name: string, main?: string) => {
     const visitor = { userUUID: `visitor-of-the-round-${round}` };
     const visit = async () => (await log(served.url, browserToken, visitor)).status;
     const statuses = new Set<number>();
-    // On a busy machine, 40 requests may take longer than the limit needs to recover.
+    // On a busy machine, 40 requests might take longer than the limit needs to recover.
     for (let tries = 0; tries < 20 && !statuses.has(429); tries += 1)
       for (const status of await Promise.all(Array.from({ length: 40 }, visit))) statuses.add(status);
     if (!statuses.has(200) || !statuses.has(429)) limitsBroken += 1;

@@ -41,7 +41,7 @@ interface People {
   readonly otherUser: string;
 }
 
-/** Ways in which the site may already have the address that the page tests. */
+/** Ways in which the site might already have the address that the page tests. */
 const situations: Record<string, (people: People) => unknown> = {
   'a contact has it': ({ key, otherUser }) =>
     asServer('createContact', { userUUID: otherUser, contactEmailaddress: key, contactFirstname: 'Ann' }),
@@ -49,7 +49,7 @@ const situations: Record<string, (people: People) => unknown> = {
   'the user’s contact has changed its address to it': async ({ userUUID, own, key }) => {
     const { contactUUID } = await asServer('createContact', { userUUID, contactEmailaddress: own });
     await asServer('updateContact', { contactUUID, contactEmailaddress: key });
-    // The address now belongs to another contact. The user may learn that the address was free in between.
+    // The address now belongs to another contact. The user is allowed to see that it was free in between.
     await asServer('createContact', { userUUID: `${userUUID}-heir`, contactEmailaddress: own });
   },
   'the site’s server gave it for the user': ({ userUUID, key }) =>

@@ -46,7 +46,7 @@ interface Victim {
   readonly userUUID: string;
   readonly handle: string;
   readonly names: Fields;
-  /** Data that only the account's owner may read. */
+  /** Data that only the account's owner is allowed to read. */
   readonly secrets: Readonly<Record<string, string>>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Builds a server that is weakened on purpose: a copy of its source with a few lines changed (decision 18). A check
- * that this server also passes proves nothing. The changes are in `weaknesses/`.
+ * Builds a server with a deliberate weakness: a copy of its source with a few lines changed (decision 18). A check that
+ * also passes with this server proves nothing. The changes are in `weaknesses/`.
  */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ export interface Change {
 const server = fileURLToPath(new URL('../..', import.meta.url));
 const modules = fileURLToPath(new URL('../../../../node_modules', import.meta.url));
 
-/** Builds the server in `folder`, so that it starts as quickly as one built by `npm run build`. */
+/** Builds the server in `folder`, so that it starts as quickly as after `npm run build`. */
 const buildServer = (folder: string): void => {
   const dist = join(folder, 'dist');
   for (const file of readdirSync(join(folder, 'src'), { recursive: true, encoding: 'utf8' })) {
@@ -37,8 +37,8 @@ const buildServer = (folder: string): void => {
 };
 
 /**
- * Makes the changes in order. Returns the new text of each file. Throws an error that begins with `name` if a file is
- * missing, if `from` does not occur exactly `times` times, or if a new text cannot be parsed.
+ * Makes the changes in order, and returns the new text of each file. Throws an error that begins with `name` if a file
+ * is missing, if `from` does not occur exactly `times` times, or if a new text cannot be parsed.
  */
 export const changedFiles = (name: string, changes: readonly Change[]): Map<string, string> => {
   const texts = new Map<string, string>();
@@ -48,7 +48,7 @@ export const changedFiles = (name: string, changes: readonly Change[]): Map<stri
     const text = texts.get(file) ?? readFileSync(path, 'utf8');
     const occurrences = text.split(from).length - 1;
     if (occurrences !== times) {
-      throw new Error(`${name}: src/${file} holds ${JSON.stringify(from)} ${occurrences} times, expected ${times}`);
+      throw new Error(`${name}: src/${file} contains ${JSON.stringify(from)} ${occurrences} times, expected ${times}`);
     }
     const changed = text.replaceAll(from, () => to);
     texts.set(file, changed);
@@ -68,8 +68,8 @@ export const changedFiles = (name: string, changes: readonly Change[]): Map<stri
 };
 
 /**
- * Copies the server into a new folder in `folder`, makes the changes, and builds it. Returns the path of its
- * `firsthand` command; src/ is next to the folder of that. Throws the errors of `changedFiles`.
+ * Copies the server into a new folder in `folder`, makes the changes, and builds the server. Returns the path of its
+ * `firsthand` command, next to whose folder src/ is. Throws the errors of `changedFiles`.
  */
 export const changeServer = (folder: string, name: string, changes: readonly Change[]): string => {
   const texts = changedFiles(name, changes);

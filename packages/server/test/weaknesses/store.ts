@@ -58,7 +58,7 @@ export const ignoringFailedCommitsOnPostgres: readonly Change[] = [
   },
 ];
 
-/** Reuses numbers that a coordinator may have lost. */
+/** Reuses numbers that a coordinator might have lost. */
 export const reusingLostNumbers: readonly Change[] = [
   {
     file: 'store/postgres/database/connection.ts',

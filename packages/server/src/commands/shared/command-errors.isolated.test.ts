@@ -31,7 +31,7 @@ it('prints an error’s message, and adds the name of the field unless the messa
   );
 });
 
-it('names the user that lacks permission for a file', () => {
+it('names the user who lacks permission for a file', () => {
   const cause = Object.assign(new Error('EACCES: permission denied, open /x'), { code: 'EACCES' });
   const { username } = userInfo();
   expect(explain(cause)).toBe(`${cause.message} (this command runs as user ${username})`);

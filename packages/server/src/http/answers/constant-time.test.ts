@@ -7,7 +7,7 @@ const later = (milliseconds: number) => new Promise((resolve) => setTimeout(reso
 const timeOf = async (work: Promise<unknown>) => {
   const started = performance.now();
   await answerInSteps(work).catch(() => {});
-  // Timers have millisecond resolution and may fire up to 1 ms early.
+  // Timers have millisecond resolution and can fire up to 1 ms early.
   return performance.now() - started + 1;
 };
 

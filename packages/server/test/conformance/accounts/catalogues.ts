@@ -178,7 +178,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       expect(await site.browser.createContact({ tags: ['vip'], userUUID: phone })).toMatchObject({ exists: false });
     });
 
-    test('let browsers use the IDs of a server’s events, and all IDs if browsers may add to the catalogue', async () => {
+    test('let browsers use the IDs of a server’s events, and all IDs if browsers are allowed to add to the catalogue', async () => {
       const site = await newSite();
       const event = { eventID: 7, attributes: [['price', '48']] as const };
       await site.server.log(event);
@@ -343,7 +343,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       expect((await events())[0]?.attributes).toEqual(labels);
     });
 
-    test('rejects an event with an unlisted ID, and names the field', async () => {
+    test('rejects an event with an unlisted ID, and returns the field’s name', async () => {
       const site = await newSite({ strict: true, catalogues });
       expect(
         await site.server.log(
@@ -364,7 +364,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       expect(await site.events()).toMatchObject([{ eventUUID: 'the-only-one' }]);
     });
 
-    test('rejects a contact with an unlisted ID, names the field, and creates none', async () => {
+    test('rejects a contact with an unlisted ID, returns the field’s name, and creates no contact', async () => {
       const { store, account, server, browser, change } = await newSite({ strict: true, catalogues });
       for (const caller of [server, browser]) {
         await expectRefusal(
@@ -417,7 +417,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       event: [{ id: '9', ...serverOnly }],
     };
 
-    test('is rejected from a browser token, naming the field', async () => {
+    test('is rejected from a browser token, with the field’s name', async () => {
       const { store, account, browser } = await newSite({ catalogues });
       const refused = 'id_not_for_browser';
       expect(await browser.log({ eventID: 9 }, { attributes: [['credit', '1']] })).toEqual([

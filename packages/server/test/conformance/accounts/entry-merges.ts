@@ -348,7 +348,7 @@ export const describeEntryMerges = (newSite: NewSite): void => {
       }
     });
 
-    test('let browser tokens use the merged ID only if they may use the kept ID', async () => {
+    test('let browser tokens use the merged ID only if they are allowed to use the kept ID', async () => {
       const site = await newSite({
         strict: true,
         catalogues: {

@@ -297,7 +297,7 @@ it('lets a member who joined with a passkey set a password and then remove the l
   expect(body.error).toMatchObject({ code: 'missing_field', field: 'currentPassword' });
 });
 
-it('replaces passkeys through a new invitation, also with a password', async () => {
+it('replaces passkeys through a new invitation, even if the member then joins with a password', async () => {
   const { credential, page } = await join();
   const { credential: second } = await add(page);
   const again = await joinWithPassword();
@@ -503,7 +503,7 @@ it.each<[string, unknown, string]>([
   ['no user handle', { response: { userHandle: undefined } }, 'passkey.response.userHandle'],
   ['other characters', { response: { signature: 'a+b/c=' } }, 'passkey.response.signature'],
   ['another type', { type: 'password' }, 'passkey.type'],
-])('rejects a response with %s, and names the field', async (_, changes, field) => {
+])('rejects a response with %s, and returns the field’s name', async (_, changes, field) => {
   const { credential } = await join();
   const { options, page } = await requestOptions('to-sign-in');
   const whole = signWith(credential, options, consoleOrigin);

@@ -208,7 +208,7 @@ const attackUser = async (name: string, count: number, main?: string) => {
     ask(`/event/getEvent?userUUID=${userUUID}&include=why&limit=1`, {
       headers: { Authorization: `Bearer ${serverToken}` },
     });
-  /** Returns the CPU milliseconds of one request of each kind whose cost may depend on the user's links. */
+  /** Returns the CPU milliseconds of one request of each kind whose cost might depend on the user's links. */
   const measureRound = async () => {
     const began = readCPUSeconds(served.process.pid as number);
     for (const sendOne of [claim, log, read]) await sendInBatches(2 * batchSize, sendOne);

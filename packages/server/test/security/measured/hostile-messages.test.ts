@@ -21,7 +21,7 @@ const perBatch = 20;
 const seeds = 100;
 const maxMegabytes = 100;
 
-test(`answers ${count} hostile messages with 200, in bounded memory`, async (context) => {
+test(`responds to ${count} hostile messages with 200, with limited memory`, async (context) => {
   const folder = mkdtempSync(join(tmpdir(), 'firsthand-hostile-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'firsthand.db');

@@ -532,7 +532,7 @@ describe('reportPeople', () => {
     expect(text).toContain(message);
   });
 
-  it('sorts people by the sum of an attribute, also on later pages', async () => {
+  it('sorts people by the sum of an attribute, even on later pages', async () => {
     const next = { key: -0.1, person: -7 };
     computeResult = async () => ({ people: [], next });
     const request = { ...november, attrID: 'amount', sort: 'sum' };
