@@ -17,9 +17,9 @@ import { type Flood, floods } from '../tools/hostile-floods.ts';
 
 const isFull = times({ quick: 0, full: 1 }) === 1;
 /** The floods that delay other clients most. */
-const worst: readonly Flood[] = ['members, 1 MB', 'pipelined requests', 'unknown paths'];
+const worst: readonly Flood[] = ['many fields, 1 MB', 'pipelined requests', 'unknown paths'];
 /** Uses a valid public token, whose rate limit allows a burst. The promised limit does not cover this flood. */
-const withToken: Flood = 'members and the token of a page, 60 KB';
+const withToken: Flood = 'many fields and a page’s token, 60 KB';
 const connections = 50;
 /** For the server without a budget. With more connections, the test would take minutes. */
 const fewConnections = 10;

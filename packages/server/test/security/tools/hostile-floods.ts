@@ -20,7 +20,7 @@ const buildGet = (target: string, extra = '') => buildRequest('GET', target, ext
 
 const gzip = 'Content-Encoding: gzip\r\n';
 const numbers = (bytes: number) => `[${`1${'0'.repeat(390)}1,`.repeat(bytes / 393)}1]`;
-const members = (bytes: number, extra = '') =>
+const manyFields = (bytes: number, extra = '') =>
   `{${extra}${Array.from({ length: Math.floor(bytes / 11) }, (_, nth) => `"${nth.toString(36)}":1`).join()}}`;
 const guess = () => `server_${Math.random().toString(36).slice(2)}`;
 const query = Array.from({ length: 900 }, (_, nth) => `${nth.toString(36)}=%41`).join('&');
@@ -66,12 +66,12 @@ const dripBody: Behave = (socket, count) =>
 /** `token` is a page's browser token, which is public. */
 export const floods = {
   'long numbers, 64 KB gzipped': () => repeatRequest(buildPost('/event/logEvent', gzipSync(numbers(64_000)), gzip)),
-  'members, 60 KB': () => repeatRequest(buildPost('/event/logEvent', members(60_000))),
-  'members, 1 MB': () => repeatRequest(buildPost('/event/logEvents', members(900_000))),
-  'members, 1 MB gzipped': () => repeatRequest(buildPost('/event/logEvents', gzipSync(members(900_000)), gzip)),
-  'JSON with many fields and a bad token, 60 KB': () =>
-    sendInTurn(() => buildPost('/event/logEvent', members(60_000, `"tokenUUID":"${guess()}",`))),
-  'members, 1 KB': () => repeatRequest(buildPost('/event/logEvent', members(1_000))),
+  'many fields, 60 KB': () => repeatRequest(buildPost('/event/logEvent', manyFields(60_000))),
+  'many fields, 1 MB': () => repeatRequest(buildPost('/event/logEvents', manyFields(900_000))),
+  'many fields, 1 MB gzipped': () => repeatRequest(buildPost('/event/logEvents', gzipSync(manyFields(900_000)), gzip)),
+  'many fields and a bad token, 60 KB': () =>
+    sendInTurn(() => buildPost('/event/logEvent', manyFields(60_000, `"tokenUUID":"${guess()}",`))),
+  'many fields, 1 KB': () => repeatRequest(buildPost('/event/logEvent', manyFields(1_000))),
   'bad tokens': () => sendInTurn(() => buildGet(`/event/getEvent?tokenUUID=${guess()}`)),
   'bad tokens in bodies': () =>
     sendInTurn(() => buildPost('/event/logEvent', `{"tokenUUID":"${guess()}","eventID":1}`)),
@@ -86,9 +86,12 @@ export const floods = {
   'new connections': () => repeatRequest(buildGet('/', 'Connection: close\r\n')),
   'abandoned connections': () => sendAndClose(() => Buffer.alloc(0)),
   'slow bodies': () => dripBody,
-  'JSON with many fields and a page’s token, 60 KB': (token) =>
+  'many fields and a page’s token, 60 KB': (token) =>
     repeatRequest(
-      buildPost('/event/logEvent', members(60_000, `"tokenUUID":"${token}","userUUID":"hostile-visitor","eventID":1,`)),
+      buildPost(
+        '/event/logEvent',
+        manyFields(60_000, `"tokenUUID":"${token}","userUUID":"hostile-visitor","eventID":1,`),
+      ),
     ),
 } satisfies Record<string, (token: string) => Behave>;
 export type Flood = keyof typeof floods;
