@@ -332,7 +332,7 @@ test('handles requests that once took quadratic time in time that grows with the
     [file, shapes['"a"']],
     [encoding, (length: number) => `x${'\t'.repeat(length - 2)}y`],
     [numbers, shapes['long numbers']],
-    [address, shapes['an address of a long domain']],
+    [address, shapes['an address at a long domain']],
     [origin, (length: number) => `1,"accountOrigin":["${shapes['a long domain']?.(length / 3)}"]`],
   ] as const;
   for (const [target, shape] of cases) {
