@@ -155,6 +155,28 @@ export const describeImports = (newSite: NewSite): void => {
       });
     });
 
+    test('gives an event to the contact with its address, also if that was merged into another', async () => {
+      const site = await newSite();
+      const { create, event, contact, add } = importsOf(site);
+      const { contactUUID } = await site.server.createContact({ address: ann, userUUID: null });
+      const other = await site.server.createContact({ address: 'ann@work.example', userUUID: null });
+      await site.merge(contactUUID, other.contactUUID);
+      const named = (eventUUID: string, address: string) => ({
+        ...contact({ userUUID: null, address }),
+        ...event({ eventUUID, userUUID: null }),
+      });
+      const { importID } = await create('a.jsonl');
+      const first = named('event-01', 'new@example.com');
+      const { outcomes } = await add(importID, 0, [
+        ...[first, named('event-02', ann), named('event-03', 'new@example.com'), named('event-04', 'ann@work.example')],
+      ]);
+      expect(outcomes).toEqual([1, 2, 3, 4].map(() => ({ kept: true })));
+      const newUUID = first.contact?.newContactUUID;
+      expect(await site.owners()).toEqual({
+        ...{ 'event-01': newUUID, 'event-02': contactUUID, 'event-03': newUUID, 'event-04': contactUUID },
+      });
+    });
+
     test('updates contacts that imports created, and only fills empty fields of others', async () => {
       const site = await newSite();
       const { create, contact, add } = importsOf(site);
