@@ -1,4 +1,6 @@
-/** Builds the console into dist/ if its sources are newer. An argument names another folder, which is always built. */
+/**
+ * Builds the console into dist/ if its sources are newer. With a folder as argument, always builds into that folder.
+ */
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isFresh, markBuilt } from '../../fresh.ts';

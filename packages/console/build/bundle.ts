@@ -77,10 +77,10 @@ export const buildConsole = async (folder: string): Promise<number> => {
     .replaceAll('{preloads}', preloads.join('\n'));
   await rm(folder, { recursive: true, force: true });
   await mkdir(join(folder, 'assets'), { recursive: true });
-  let bytesOfScripts = 0;
+  let scriptBytes = 0;
   const write = async (path: string, content: Buffer): Promise<void> => {
     const compressed = brotliCompressSync(content);
-    if (path.endsWith('.js')) bytesOfScripts += compressed.length;
+    if (path.endsWith('.js')) scriptBytes += compressed.length;
     await writeFile(join(folder, path), content);
     await writeFile(join(folder, `${path}.br`), compressed);
     await writeFile(join(folder, `${path}.gz`), gzipSync(content, { level: 9 }));
@@ -88,5 +88,5 @@ export const buildConsole = async (folder: string): Promise<number> => {
   await writeFile(join(folder, 'index.html'), page);
   await writeFile(join(folder, 'pages.json'), JSON.stringify([...pages, ...secondaryPages].map(({ name }) => name)));
   for (const [name, content] of files) await write(`assets/${name}`, content);
-  return bytesOfScripts;
+  return scriptBytes;
 };

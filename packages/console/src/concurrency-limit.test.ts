@@ -3,7 +3,7 @@ import { createConcurrencyLimit } from './concurrency-limit.ts';
 
 const { signal } = new AbortController();
 
-it('runs up to the maximum concurrently, and queues the others in order', async () => {
+it('runs at most the given number of tasks concurrently, and queues the others in order', async () => {
   const run = createConcurrencyLimit(2);
   const started: number[] = [];
   const ends: (() => void)[] = [];

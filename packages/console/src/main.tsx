@@ -25,7 +25,7 @@ const Opening = () => (
   </div>
 );
 
-/** The code of the open invitation; '' if its URL has none. */
+/** The code of the open invitation; '' if the URL has no code. */
 const invitation = signal<string | undefined>(undefined);
 
 const Console = () => {
@@ -45,7 +45,7 @@ const showFailure = (error: unknown): void => {
   );
 };
 
-// Also runs when a second link is opened in the same tab: only the fragment changes.
+// Also runs when a second link is opened in the same tab, because then only the fragment of the URL changes.
 const openInvitation = () => {
   invitation.value = pageName.peek() === 'join' ? (takeCode() ?? invitation.peek() ?? '') : undefined;
 };

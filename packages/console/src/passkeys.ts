@@ -14,7 +14,7 @@ const words: Readonly<Record<string, string>> = {
 };
 
 /** Requests options from the server, then a passkey from the user. `problem` is the error text or ''. */
-const use = async (
+const runCeremony = async (
   path: string,
   body: object,
   choose: (options: never) => Promise<Credential | null>,
@@ -31,12 +31,12 @@ const use = async (
 
 /** Requests an existing passkey. */
 export const requestPasskey = () =>
-  use('to-sign-in', {}, (options) =>
+  runCeremony('to-sign-in', {}, (options) =>
     navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) }),
   );
 
 /** Creates a new passkey. */
 export const createPasskey = (path: 'to-join' | 'to-add', body: object) =>
-  use(path, body, (options) =>
+  runCeremony(path, body, (options) =>
     navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options) }),
   );

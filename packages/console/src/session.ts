@@ -15,7 +15,7 @@ interface Session {
 }
 
 /** The credentials to sign in with. */
-export type Proof =
+export type SignInCredentials =
   | { readonly tokenUUID: string }
   | { readonly code: string }
   | { readonly emailaddress: string; readonly password: string }
@@ -32,7 +32,7 @@ let endedAccount: string | undefined;
 /** Whether the user is signing in to an additional account. */
 export const isAdding = signal(false);
 
-/** Only on a trial server. `accountUUID` is '' if the browser is not signed in to the sample shop. */
+/** Undefined except on a trial server. `accountUUID` is '' if the browser is not signed in to the sample shop. */
 const sampleShop = signal<{ readonly accountUUID: string; readonly exists: boolean } | undefined>(undefined);
 /** Whether the server offers a sample shop. */
 export const offersSampleShop = computed(() => sampleShop.value !== undefined);
@@ -80,7 +80,7 @@ export const attempt = async (
     status: 0,
     answer: { error: { message: 'The server can’t be reached.' } },
   }));
-  return { answer, problem: isOK ? '' : (answer.error?.message ?? `The server answered ${status}.`) };
+  return { answer, problem: isOK ? '' : (answer.error?.message ?? `The server responded with status ${status}.`) };
 };
 
 /** The account in the URL, which is optional with a single session. */
@@ -89,7 +89,7 @@ const readAccountParameter = () => query.peek().get('account');
 /** Loads the sessions. Rejects if the server can't be reached. */
 export const findSession = async (): Promise<void> => {
   const { isOK, status, answer } = await send('session', 'GET');
-  if (!isOK) throw new Error(answer.error?.message ?? `The server answered ${status}.`);
+  if (!isOK) throw new Error(answer.error?.message ?? `The server responded with status ${status}.`);
   sessions.value = answer.sessions;
   sampleShop.value = answer.sampleShop;
   const urlAccount = readAccountParameter();
@@ -99,7 +99,7 @@ export const findSession = async (): Promise<void> => {
   session.value = urlAccount === null ? answer.session : (match ?? null);
 };
 
-/** Removes the code of a one-time link from the URL and returns it, so that it does not stay in the history. */
+/** Returns the code of a one-time link, and removes it from the URL so that it does not stay in the history. */
 export const takeCode = (): string | undefined => {
   const code = new URLSearchParams(location.hash.slice(1)).get('code') ?? undefined;
   if (code !== undefined) history.replaceState(null, '', location.pathname + location.search);
@@ -115,7 +115,7 @@ const show = async (newSession: Session): Promise<string> => {
   const { accountUUID, sessionID } = newSession;
   signedOutReason.value = '';
   const urlAccount = readAccountParameter();
-  // Load the page again if the console already shows an account, or if the URL names a different one.
+  // Load the page again if the console already shows an account, or if the URL contains a different one.
   if (session.peek() || (urlAccount !== null && urlAccount !== accountUUID)) {
     location.assign(hrefOfAccount(newSession));
     return '';
@@ -127,10 +127,10 @@ const show = async (newSession: Session): Promise<string> => {
 };
 
 /** Signs in. Returns the problem text; '' if it worked. */
-export const signIn = async (proof: Proof): Promise<string> => {
+export const signIn = async (credentials: SignInCredentials): Promise<string> => {
   // A member may have the same password in several accounts: prefer the account in the URL or of the ended session.
   const { problem, answer } = await attempt('sign-in', {
-    ...proof,
+    ...credentials,
     accountUUID: readAccountParameter() ?? endedAccount,
   });
   return problem || show(answer.session);
@@ -208,7 +208,8 @@ export const signOut = ({ all = false } = {}): Promise<void> => {
   const currentAccount = session.peek()?.accountUUID;
   return endSession(async () => {
     const { isOK, status, answer } = await send('sign-out', 'POST', { all });
-    if (!isOK && status !== 401) throw new Error(answer.error?.message ?? `The server answered ${status}.`);
+    if (!isOK && status !== 401)
+      throw new Error(answer.error?.message ?? `The server responded with status ${status}.`);
     if (!all && sessions.peek().length > 1) return leave();
     endedAccount = currentAccount;
     sessions.value = [];

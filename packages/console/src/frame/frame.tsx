@@ -51,7 +51,7 @@ const Keys = () => (
   </Dialog>
 );
 
-/** A separate component, so that opening it does not re-render the page. */
+/** A separate component, so that opening an overlay does not re-render the page. */
 const Overlay = () => {
   if (overlay.value === 'palette') return <Palette />;
   return overlay.value === 'keys' ? <Keys /> : null;

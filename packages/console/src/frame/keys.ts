@@ -5,7 +5,7 @@ import { pages } from './pages.ts';
 
 export const overlay = signal<'palette' | 'keys' | undefined>(undefined);
 
-/** How long after `g` the letter may follow. */
+/** The maximum time between `g` and the letter, in milliseconds. */
 const followMs = 1_200;
 
 const isTyping = (target: EventTarget | null): boolean =>
@@ -38,8 +38,8 @@ export const listenForKeys = (): void => {
 };
 
 /**
- * Closes the open menu on Escape, which returns the focus to its summary, and when a click or the focus lands
- * elsewhere.
+ * Closes the open menu on Escape, and then returns the focus to its summary. Also closes it when a click or the focus
+ * lands elsewhere.
  */
 export const closeMenus = (): void => {
   const listen = (event: Event): void => {

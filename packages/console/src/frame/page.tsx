@@ -1,4 +1,4 @@
-/** Shows the page that the URL names, and loads its script if necessary. */
+/** Shows the page that the URL identifies, and loads its script if necessary. */
 import { signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect, useErrorBoundary, useState } from 'preact/hooks';

@@ -2,14 +2,14 @@
 import type { ComponentType } from 'preact';
 
 interface PageEntry {
-  /** The last segment of its path; '' for the overview. */
+  /** The last segment of the page's path; '' for the overview. */
   readonly name: string;
   readonly title: string;
-  /** The key that opens it after `g`. */
+  /** The key that opens the page after `g`. */
   readonly key: string;
   /** An SVG path for a 20 × 20 view box, drawn as a stroke. */
   readonly icon: string;
-  /** Additional words by which the palette finds it. */
+  /** Additional words by which the palette finds the page. */
   readonly words?: string;
   /** Absent if the page is in the entry script (page.tsx). */
   readonly load?: () => Promise<ComponentType>;
@@ -69,7 +69,7 @@ export const pages: readonly PageEntry[] = [
 
 /** Pages that are not in the navigation. */
 export const secondaryPages: readonly Pick<PageEntry, 'name' | 'title' | 'load'>[] = [
-  // main.tsx shows it, without a session.
+  // main.tsx shows this page, without a session.
   { name: 'join', title: 'Join' },
   { name: 'person', title: 'Person', load: () => import('../pages/people-and-events.ts').then(({ Person }) => Person) },
 ];

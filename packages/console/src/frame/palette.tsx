@@ -15,7 +15,7 @@ interface Place {
   readonly label: string;
   readonly kind: string;
   readonly href: string;
-  /** Additional words by which it is found. */
+  /** Additional words by which the place is found. */
   readonly words?: string | undefined;
 }
 

@@ -100,7 +100,7 @@ interface Step {
 }
 
 /** Whether the service is under a path, which a site's web server can forward. */
-const hasPathOfSite = (): boolean => new URL(root).pathname !== '/';
+const hasBasePath = (): boolean => new URL(root).pathname !== '/';
 
 const stepsOf = (logsMore: boolean): readonly Step[] => [
   {
@@ -126,7 +126,7 @@ const stepsOf = (logsMore: boolean): readonly Step[] => [
 const operatorSteps = (service: Service): readonly Step[] => [
   {
     title: 'Serve the script from a path on your site, over HTTPS',
-    isDone: !isLoopback() && location.protocol === 'https:' && hasPathOfSite(),
+    isDone: !isLoopback() && location.protocol === 'https:' && hasBasePath(),
     help: 'If the script comes from your own site, its cookie lasts 400 days in Safari instead of 7.',
     href: '../docs/own-domain',
   },
@@ -145,8 +145,8 @@ const operatorSteps = (service: Service): readonly Step[] => [
 ];
 
 /**
- * Whether any event was logged other than page views, which the tag logs automatically. Checks counts: listed events
- * may be unused.
+ * Whether any event was logged other than page views, which the tag logs automatically. Checks the counts, because
+ * listed events may be unused.
  */
 const useLogsMore = (): boolean => {
   const { value } = useAnswer(

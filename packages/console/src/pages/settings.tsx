@@ -25,10 +25,10 @@ const contents = {
 } as const;
 
 export const Settings = () => {
-  // Shows first a tab that every role may read.
+  // Viewers and editors first see a tab that every role may read.
   const tabs = isOwner.value ? settingsTabs : Object.assign({ account: '' }, settingsTabs);
   const chosen = chosenTab({ parameter: 'tab', tabs });
-  // A new member may have joined since.
+  // A new member may have joined since the last visit.
   useEffect(() => {
     readMembers().catch(() => {});
   }, [chosen]);

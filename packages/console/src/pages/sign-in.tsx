@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Logo } from '../parts/logo.tsx';
 import { hasPasskeys, requestPasskey } from '../passkeys.ts';
-import { hrefOfAccount, isAdding, type Proof, sessions, signedOutReason, signIn } from '../session.ts';
+import { hrefOfAccount, isAdding, type SignInCredentials, sessions, signedOutReason, signIn } from '../session.ts';
 
 const WithPassword = () => (
   <>
@@ -14,8 +14,8 @@ const WithPassword = () => (
 );
 
 /**
- * Focuses the field on mount, because it replaces the fields before the button that had focus. As a stable function, it
- * doesn't run again later.
+ * Focuses the field on mount, because it replaces the fields before the button that had focus. Defined outside the
+ * component, so that it does not run again on each render.
  */
 const focus = (input: HTMLInputElement | null) => input?.focus();
 
@@ -93,11 +93,11 @@ export const SignIn = () => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
     const textOf = (name: string) => String(form.get(name) ?? '');
-    const proof: Proof = byPassword
+    const credentials: SignInCredentials = byPassword
       ? { emailaddress: textOf('emailaddress'), password: textOf('password') }
       : { tokenUUID: textOf('tokenUUID').trim() };
     setBusy(true);
-    setProblem(await signIn(proof));
+    setProblem(await signIn(credentials));
     setBusy(false);
   };
   const withPasskey = async () => {

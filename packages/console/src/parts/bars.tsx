@@ -9,7 +9,7 @@ interface Bar {
   readonly label: string;
   readonly count: number;
   readonly href?: string | undefined;
-  /** Whether it is the row for events without a value. */
+  /** Whether this is the row for events without a value. */
   readonly isRest?: boolean;
   /** The tooltip of the link. */
   readonly hint?: string | undefined;
@@ -17,7 +17,7 @@ interface Bar {
 
 interface BarsProps {
   readonly bars: readonly Bar[];
-  /** The total for shares. */
+  /** The total from which shares are computed. */
   readonly total: number;
   /** The header of the count column. */
   readonly unit: string;

@@ -6,9 +6,9 @@ import { SaveSegment } from './segments.tsx';
  * Explains that a filter by page excludes other events of the same people, and links to a filter that includes them.
  */
 const PageHint = () => {
-  const hasConsoleHeader = ({ attrID, is }: Condition) => attrID === 'path' && is !== undefined;
-  if (!conditions.value.some(hasConsoleHeader)) return null;
-  const ofPeople = conditions.value.map((each) => (hasConsoleHeader(each) ? { did: { filter: each } } : each));
+  const isPageCondition = ({ attrID, is }: Condition) => attrID === 'path' && is !== undefined;
+  if (!conditions.value.some(isPageCondition)) return null;
+  const ofPeople = conditions.value.map((each) => (isPageCondition(each) ? { did: { filter: each } } : each));
   return (
     <p class="soft">
       Only events on this page are counted, so purchases on other pages are not included.{' '}

@@ -6,7 +6,7 @@ interface Notice {
   readonly text: string;
   readonly undo?: (() => Promise<unknown>) | undefined;
   readonly isProblem?: boolean;
-  /** Whether it stays until it is closed or replaced. */
+  /** Whether the notice stays until the user closes it or another one replaces it. */
   readonly stays?: boolean | undefined;
 }
 
@@ -26,9 +26,9 @@ const hide = (): void => {
 interface Outcome {
   /** The text of the notice. */
   readonly done: string;
-  /** Absent: the action can't be undone, or changed nothing. */
+  /** Absent if the action can't be undone or changed nothing. */
   readonly undo?: (() => Promise<unknown>) | undefined;
-  /** Whether the notice stays until it is closed or replaced. */
+  /** Whether the notice stays until the user closes it or another one replaces it. */
   readonly stays?: boolean;
   /** Runs after the action and after its undo. */
   readonly after?: () => unknown;

@@ -56,7 +56,9 @@ export const SaveSegment = () => {
   );
 };
 
-/** Chooses the segment in the filter. Rendered before the segments have loaded, so that nothing moves. */
+/**
+ * Chooses the segment in the filter. Rendered even before the segments have loaded, so that the layout does not shift.
+ */
 export const SegmentChoice = () => {
   const { value } = useAnswer('segments', (signal) => api.listSegments({}, { signal }));
   const chosen = conditions.value.find(({ segment }) => segment !== undefined);

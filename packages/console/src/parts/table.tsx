@@ -3,14 +3,14 @@ import type { ComponentChildren } from 'preact';
 
 interface Row {
   readonly key: string;
-  /** The first cell names the row. */
+  /** The first cell is the row's header. */
   readonly cells: readonly ComponentChildren[];
 }
 
 interface TableProps {
   /** The name of the table, for screen readers. */
   readonly label: string;
-  /** The column headers. An empty one is for a column of buttons. */
+  /** The column headers. An empty header is for a column of buttons. */
   readonly heads: readonly string[];
   readonly rows: readonly Row[];
   /** The headers of numeric columns. */

@@ -29,7 +29,7 @@ it('returns undefined if nothing differs', () => {
   expect(diffContactValues(before, { ...before, 'tag:beta': '' })).toBeUndefined();
 });
 
-it('contains only values that differ, with null for cleared values', () => {
+it('returns only values that differ, with null for cleared values', () => {
   const after = { ...before, contactFirstname: 'Anne', contactTelephone: '', 'tag:vip': '', 'tag:beta': 'yes' };
   expect(diffContactValues(before, { ...after, 'attr:plan': '', 'attr:age': '9' })).toEqual({
     contactFirstname: 'Anne',

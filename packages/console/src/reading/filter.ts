@@ -129,7 +129,7 @@ const betweenWords = ({ from, to }: Times): string =>
     ? ` from ${dayOf(from)} to ${dayOf(new Date(to as string).getTime() - 1)}`
     : `${from === undefined ? '' : ` since ${dayOf(from)}`}${to === undefined ? '' : ` before ${dayOf(to)}`}`;
 
-const oftenWords = (atLeast = 1, atMost?: number): string => {
+const frequencyWords = (atLeast = 1, atMost?: number): string => {
   const times = (count: number) => (count === 1 ? '1 time' : `${count} times`);
   if (atMost === undefined) return atLeast === 1 ? '' : ` at least ${times(atLeast)}`;
   if (atLeast === atMost) return ` exactly ${times(atMost)}`;
@@ -139,7 +139,7 @@ const oftenWords = (atLeast = 1, atMost?: number): string => {
 const didWords = (did: NonNullable<Condition['did']>, isDone: boolean): string => {
   const { event, filter, atLeast, atMost, withinDays, ...times } = did;
   const { attrID: origin = '', is: from, contains } = event === undefined && filter ? filter : {};
-  const often = oftenWords(atLeast, atMost);
+  const often = frequencyWords(atLeast, atMost);
   const span = withinDays === undefined ? betweenWords(times) : ` in the last ${withinDays} days`;
   // Without a time span, events before the range count, too.
   const within = span || (isDone ? ' at any time' : '');

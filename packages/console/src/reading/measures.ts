@@ -30,7 +30,7 @@ const counts = [
   countMeasure('events', 'Events', 'Page views and everything else that was logged.'),
 ];
 
-/** The first is the default. Reports sum revenue only if the request names `revenueAttrID`. */
+/** The first measure is the default. Reports sum revenue only if the request contains `revenueAttrID`. */
 export const measures = computed((): readonly Measure[] => {
   const attrID = revenueAttrID.value;
   if (attrID === undefined) return counts;

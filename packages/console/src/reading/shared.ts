@@ -43,7 +43,7 @@ const sendRequest = async (path: string, fields: object, signal?: AbortSignal): 
     if (response.ok) return answer;
     if (answer.error?.code === 'unknown_share_link') isLinkInvalid.value = true;
     if (!busy.includes(response.status) || attempt === maxAttempts)
-      throw new Error(answer.error?.message ?? `The server answered ${response.status}`);
+      throw new Error(answer.error?.message ?? `The server responded with status ${response.status}`);
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
     signal?.throwIfAborted();
   }

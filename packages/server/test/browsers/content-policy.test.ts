@@ -10,7 +10,7 @@ describe('the Content Security Policy of the demo page', () => {
   });
   afterAll(() => browser?.close());
 
-  it('allows everything the page does, and blocks injected scripts and requests', async () => {
+  it('allows everything that the page does, and blocks injected scripts and requests', async () => {
     const { url } = await serveHere({}, { demo: true });
     const context = await browser.newContext();
     onTestFinished(() => context.close());

@@ -89,7 +89,7 @@ describe('the search', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('reports no results, and closes with Escape', async () => {
+  it('reports that there are no results, and closes with Escape', async () => {
     const { page, open } = await openDocs();
     await open('reference/logEvent');
     await page.keyboard.press('/');

@@ -74,7 +74,7 @@ describe('the console of a page with a mistake', () => {
   test.each([
     ['an unknown token', () => 'browser_that-is-wrong', 'invalid_token'],
     ['the server token', () => serverToken, 'server_token_in_browser'],
-  ])('shows %s once, and every promise resolves with it', async (_, token, code) => {
+  ])('shows %s once, and resolves every promise with this error', async (_, token, code) => {
     const { page, readWarnings, sent } = await open(tagOf(token()));
     for (const event of ['One', 'Two']) expect((await log(page, event)).error?.code).toBe(code);
     const rejected = await page.evaluate(() =>
@@ -104,14 +104,14 @@ describe('the console of a page with a mistake', () => {
     expect(sent).toEqual([]);
   });
 
-  test('shows a wrong path of the script, with the right one', async () => {
+  test('shows that the path of the script is wrong, and the correct path', async () => {
     const { readWarnings } = await open(tagOf(browserToken).replace('/main.full.js', '/main.min.js'));
     await expect
       .poll(readWarnings)
       .toEqual([expect.stringContaining('no script has this path. This server has /main.full.js')]);
   });
 
-  test('shows a wrong host', async () => {
+  test('shows that the host is wrong', async () => {
     const { texts } = await open(tagOf(browserToken, 'http://127.0.0.1:9'));
     await expect.poll(() => texts.join()).toMatch(/Failed to load resource: net::ERR/);
   });
@@ -127,13 +127,13 @@ describe('the console of a page with a mistake', () => {
     await expect.poll(readWarnings).toContainEqual(expect.stringContaining(text));
   });
 
-  test('shows a Content Security Policy that stops the script', async () => {
+  test('shows that a Content Security Policy blocks the script', async () => {
     const headers = { 'Content-Security-Policy': "script-src 'self'" };
     const { texts } = await open(tagOf(browserToken), { headers });
     await expect.poll(() => texts.join()).toMatch(/Content Security Policy/);
   });
 
-  test('shows a script over http in a page over https', async () => {
+  test('shows that a page over https loads the script over http', async () => {
     const at = url.replace('127.0.0.1', 'events.example');
     const { texts } = await open(tagOf(browserToken, at), { at: 'https://shop.example/' });
     await expect.poll(() => texts.join()).toMatch(/Mixed Content/);

@@ -34,8 +34,8 @@ const fileOf = (kind: Kind, entries: readonly Entry[]) => {
   );
 };
 
-/** The event counts, read again after each merge, which changes them. Also rereads the catalogue. */
-const useUses = (kind: Kind) =>
+/** The counts of events. Reads them and the catalogue again after each merge, which changes the counts. */
+const useEventCounts = (kind: Kind) =>
   useAnswer(`uses ${kind} ${account.value?.event.map(({ mergedInto = '' }) => mergedInto)}`, async (signal) => {
     const { eventDefinition = [] } =
       kind === 'event' ? await api.getEvent({ include: 'definition', limit: 1 }, { signal }) : {};
@@ -46,7 +46,7 @@ const useUses = (kind: Kind) =>
   });
 
 export const CatalogueCard = ({ kind, text }: { readonly kind: Kind; readonly text: string }) => {
-  const answer = useUses(kind);
+  const answer = useEventCounts(kind);
   const { title, one, about } = kinds[kind];
   const catalogues = account.value;
   const entries = catalogues ? entriesOf(kind, catalogues, answer.value ?? []) : [];
@@ -60,7 +60,7 @@ export const CatalogueCard = ({ kind, text }: { readonly kind: Kind; readonly te
   );
   return (
     <Card title={`${title} · ${formatWhole(entries.length)}`} tools={tools} class="list">
-      <p class="soft">“Browser tokens” is whether pages may send a name.</p>
+      <p class="soft">“Browser tokens” shows whether pages may use an entry.</p>
       <AnswerView answer={answer} lines={8}>
         {() =>
           matches.length > 0 ? (

@@ -10,7 +10,7 @@ export interface Entry {
   readonly id: string;
   /** The ID if the entry has no name. */
   readonly name: string;
-  /** Whether browser tokens may use it. */
+  /** Whether browser tokens may use the entry. */
   readonly browser: boolean;
   /** Only set for attributes. */
   readonly type?: AttrType;
@@ -18,7 +18,7 @@ export interface Entry {
   readonly uses?: Uses | undefined;
   /** False if events have the ID, but the catalogue no longer lists it. */
   readonly isListed: boolean;
-  /** The entries that are merged into it. */
+  /** The entries that are merged into this one. */
   readonly merged: readonly { readonly id: string; readonly name: string }[];
 }
 
@@ -165,9 +165,9 @@ export const requestFor = (kind: Kind, id: string, { name, type, ...others }: Ch
 
 const replaceWhere = <Listed>(
   list: readonly Listed[],
-  isIt: (listed: Listed) => boolean,
+  isMatch: (listed: Listed) => boolean,
   change: Partial<Listed>,
-): Listed[] => list.map((listed) => (isIt(listed) ? { ...listed, ...change } : listed));
+): Listed[] => list.map((listed) => (isMatch(listed) ? { ...listed, ...change } : listed));
 
 /** The catalogue with one entry changed, in the same shape as in the account. */
 export const withChange = (

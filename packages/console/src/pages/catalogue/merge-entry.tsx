@@ -107,10 +107,10 @@ export const MergeDialog = ({
             {kind === 'event' && other && ` Events so far: ${formatWhole(other.uses?.count ?? 0)}.`}
             {target && other && target.browser !== other.browser && ` ${forPages(target, labelOf(other))}`}
           </p>
-          <p class="soft">Stored data does not change. You can separate them at any time.</p>
+          <p class="soft">Stored data does not change. You can separate the entries again at any time.</p>
         </>
       ) : (
-        <p>There are no other {title.toLowerCase()} to merge it with.</p>
+        <p>There are no other {title.toLowerCase()} to merge this one with.</p>
       )}
     </DialogForm>
   );

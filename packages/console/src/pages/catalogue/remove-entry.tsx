@@ -1,4 +1,4 @@
-/** Removing an entry. If it is in use, a dialog names the consequences first. */
+/** Removes an entry. If it is in use, a dialog first explains the consequences. */
 import { FirsthandError } from '@firsthand/client';
 import { useState } from 'preact/hooks';
 import { api } from '../../api.ts';
@@ -18,9 +18,9 @@ const consequences = ({ kind, entry }: EntryProps): string => {
     case 'event':
       return `Stored events (${formatWhole(entry.uses?.count ?? 0)}) are kept, but show the ID ${entry.id} instead of the name.`;
     case 'attr':
-      return 'It will be removed from every contact. Events keep it, but show its ID instead of its name.';
+      return 'The attribute will be removed from every contact. Events keep it, but show its ID instead of its name.';
     case 'tag':
-      return 'It will be removed from every contact. The contacts and their events stay.';
+      return 'The tag will be removed from every contact. The contacts and their events stay.';
     case 'profile':
       return 'Contacts with this profile will no longer have a profile. The contacts and their events stay.';
   }
@@ -35,7 +35,7 @@ const remove = async ({ kind, entry }: EntryProps, force: boolean): Promise<'id_
     (error) => error instanceof FirsthandError && error.code === 'id_in_use',
   );
   if (isInUse) return 'id_in_use';
-  // Adding the entry again would not give it back to the contacts that lost it.
+  // Adding the entry again would not restore it for the contacts that lost it.
   const canUndo = !force || kind === 'event';
   await act(() => attempt, {
     done: `Removed the ${kinds[kind].one} “${name}”.`,

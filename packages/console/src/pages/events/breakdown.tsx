@@ -37,7 +37,10 @@ type ExtraCounts = Pick<Row, 'among' | 'visits'>;
 
 interface Column {
   readonly head: string;
-  /** `number` is the choice that opens the list of people; undefined if there is none. `text` names the row. */
+  /**
+   * `number` is the request for the list of people that a click opens; undefined if there is none. `text` is the name
+   * of the row.
+   */
   readonly cell: (counts: Counts & ExtraCounts, number: object | undefined, text: string) => ComponentChildren;
 }
 
@@ -72,7 +75,7 @@ const valueIn = ({ values }: Row): string | null => values[0] ?? null;
 const sortRows = (rows: readonly Row[], { isOrdered }: Dimension, measure: Measure): Row[] =>
   rows.toSorted((a, b) => (isOrdered ? Number(valueIn(a)) - Number(valueIn(b)) : measure.of(b) - measure.of(a)));
 
-/** The label of the rows that are not listed, which links to a list of all rows if there can be one. */
+/** The label for the rows that are not listed. Links to a list of all rows, unless this list is already the longest. */
 const OthersLabel = ({ groups, isLast }: { readonly groups: number; readonly isLast: boolean }) =>
   isLast ? (
     <BarCell label={moreRows(groups)} share={0} />
@@ -112,8 +115,8 @@ export const Breakdown = ({ scope, dimension, measure, what }: BreakdownProps) =
   const tools = (
     <SaveBreakdown title="Breakdown" what={title} request={csvRequest} value={answer.value} textOf={nameOfRow} />
   );
-  /** A click on a row adds a filter if one can express the value. Otherwise it shows the people. */
   const during = { from: answer.value?.from, ...(scope.to !== undefined && { to: answer.value?.to }) };
+  // A click on a row adds a filter if a filter can express the value. Otherwise, it shows the people.
   const linkOf = (value: string, values: readonly (string | null)[], text: string) =>
     condition
       ? { href: hrefToAdd(condition(value, during)), hint: `Only ${text}` }

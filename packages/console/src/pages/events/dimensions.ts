@@ -32,7 +32,7 @@ const firstOfPerson = (title: string, attrID: string): Dimension => ({
 
 const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 
-const words: readonly Dimension[] = [
+const namedDimensions: readonly Dimension[] = [
   {
     by: 'event',
     title: 'Event',
@@ -90,11 +90,11 @@ const attribute = (attrID: string): Dimension => ({
 export const dimensions = (): Readonly<Record<string, Dimension>> => {
   const catalogueAttributes =
     account.value?.attr.flatMap(({ attrID, mergedInto }) => (mergedInto === undefined ? attrID : [])) ?? [];
-  // The URL may name an attribute that is not in the catalogue.
+  // The URL may contain an attribute that is not in the catalogue.
   const urlDimension = query.value.get('by') ?? '';
   const urlAttributes = urlDimension.startsWith(prefix) ? [urlDimension.slice(prefix.length)] : [];
   // The most common dimensions come first.
-  const [event, ...others] = words as [Dimension, ...Dimension[]];
+  const [event, ...others] = namedDimensions as [Dimension, ...Dimension[]];
   const attributes = [...new Set([...standardAttributes, ...catalogueAttributes, ...urlAttributes])].map(attribute);
   return Object.fromEntries([event, ...others, ...attributes].map((each) => [String(each.by), each]));
 };

@@ -1,9 +1,12 @@
-/** A hint for a breakdown whose events have no values. For example, a purchase has no campaign; its visit does. */
+/** A hint for a breakdown whose events have no values. For example, a purchase has no campaign, but its visit does. */
 import { hrefWith } from '../../address.ts';
 import { isShared } from '../../reading/shared.ts';
 import { dimensions } from './dimensions.ts';
 
-/** From the event to the visit, and from the visit to the person's first event. */
+/**
+ * The wider dimension for each one: that of the visit for one of the event, and that of the person's first event for
+ * one of the visit.
+ */
 const widerOf: Readonly<Record<string, string>> = {
   referrerHost: 'entryReferrerHost',
   entryReferrerHost: 'firstReferrerHost',

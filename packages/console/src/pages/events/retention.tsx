@@ -28,7 +28,7 @@ const pageView = /^page ?views?(?:ed)?$/i;
  * The eventID in the URL; '' for any event. Page views are the default: counting any event would include events from a
  * server, such as a shipped order.
  */
-const eventChosen = (parameter: string): string => {
+const chosenEvent = (parameter: string): string => {
   const value = query.value.get(parameter) ?? '';
   if (/^\d{1,9}$/.test(value)) return value;
   const match = account.value?.event.find(({ eventName, mergedInto }) => !mergedInto && pageView.test(eventName));
@@ -66,7 +66,7 @@ const fileOf = ({ cohort: all, row }: AnswerFor<'reportRetention'>, interval: In
   );
 };
 
-/** For each cohort, whether the range has only a part of its interval. */
+/** For each cohort, whether the range covers only a part of its interval. */
 const findPartial = (cohorts: Cohorts, interval: Interval, to: string | undefined): boolean[] =>
   cohorts.map(
     ({ from }, index) =>
@@ -76,7 +76,7 @@ const findPartial = (cohorts: Cohorts, interval: Interval, to: string | undefine
 
 export const Retention = () => {
   const { from, to } = range.value;
-  const [first, back] = [eventChosen('first'), eventChosen('back')];
+  const [first, back] = [chosenEvent('first'), chosenEvent('back')];
   const interval = readChoiceParameter('interval', intervals);
   const request = {
     first: conditionOf(first),

@@ -1,6 +1,6 @@
 /**
- * Events as they are stored, newest first; expanding one shows its details. The stream can be paused and resumes where
- * it stopped. Only the newest hundred events stay.
+ * Events as they are stored, newest first. Expanding an event shows its details. The stream can be paused and resumes
+ * where it stopped. Only the newest hundred events are kept.
  */
 import { useEffect, useState } from 'preact/hooks';
 import { hrefOf } from '../../address.ts';
@@ -112,7 +112,7 @@ export const LiveEvents = () => {
       {!isRead && !problem && <Skeleton lines={12} />}
       {isRead && shown.length === 0 && !problem && (
         <EmptyState title={text ? 'No recent events match' : 'Waiting for events …'}>
-          {!text && <p class="soft">They appear here as soon as they are stored.</p>}
+          {!text && <p class="soft">Events appear here as soon as they are stored.</p>}
         </EmptyState>
       )}
       <ul class="events">

@@ -1,4 +1,4 @@
-/** The people of the range by page, source, event, tag, device and place. */
+/** The people in the range by page, source, event, tag, device and place. */
 import type { AnswerFor, RequestFor } from '@firsthand/client';
 import { type Changes, hrefOf } from '../../address.ts';
 import { Bars } from '../../parts/bars.tsx';
@@ -24,11 +24,11 @@ import { getMissingValueLabel } from '../../reading/without-value.ts';
 
 interface Tab {
   readonly title: string;
-  /** What a row is, if it differs from the title. */
+  /** The header of the first column, if it differs from the title. */
   readonly what?: string;
   /** The `by` field of a reportBreakdown request. */
   readonly by: string;
-  /** Only these events. */
+  /** Counts only events that match this condition. */
   readonly only?: Condition;
   readonly label?: (value: string) => string;
   /** The condition that a click adds. */
@@ -46,8 +46,8 @@ const attribute = (title: string, attrID: string): Tab => ({
 });
 
 /**
- * The source of visits. Only the first event of a visit has it, so a click filters for everything these people did: a
- * filter for the event alone would hide their purchases.
+ * A source of visits. Only the first event of a visit has this attribute, so a click filters for everything these
+ * people did: a filter for the event alone would hide their purchases.
  */
 const origin = (title: string, what: string, attrID: string): Tab => ({
   title,
@@ -139,8 +139,8 @@ const hoursOfDay = 24;
 
 /** Links to all rows of a list, with the same date range and filter. */
 const hrefOfRows = ({ by, only, condition }: Tab, shown: Changes): string => {
-  // Not for entry and exit pages, which describe whole visits: without a visit's other events, more visits would seem
-  // to bounce.
+  // Entry and exit pages get no such filter, because they describe whole visits: without a visit's other events, more
+  // visits would seem to bounce.
   const filter = only && condition && JSON.stringify([...conditions.value, only]);
   return hrefOf('events', { by, ...shown, ...(filter && { filter }) });
 };

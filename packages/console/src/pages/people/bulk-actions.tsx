@@ -21,7 +21,7 @@ interface BulkActionsProps {
   readonly after: () => void;
 }
 
-/** Never the ID of a tag: IDs have no leading space. */
+/** A value that is never a tag's ID, because IDs have no leading space. */
 const newTag = ' new';
 
 const contactsOf = (count: number): string => (count === 1 ? '1 contact' : `${formatWhole(count)} contacts`);

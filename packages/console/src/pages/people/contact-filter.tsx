@@ -129,7 +129,7 @@ export const ContactFilter = () => {
       <DayInput parameter="createdFrom" label="Created from" />
       <DayInput parameter="createdTo" label="Created until" />
       <DayInput parameter="seenFrom" label="Last seen from" />
-      <DayInput parameter="seenTo" label="Last seen before" />
+      <DayInput parameter="seenTo" label="Last seen until" />
       {count > 0 && (
         <button type="button" onClick={() => setQuery(Object.fromEntries(names.map((name) => [name, null])))}>
           Clear filter

@@ -20,7 +20,7 @@ interface ContactChoiceProps {
   readonly description: string;
   readonly choose: (contact: ContactResult) => void;
   readonly close: () => void;
-  /** The contactUUID of the contact not to offer. */
+  /** The contactUUID of a contact that is not offered. */
   readonly excludedUUID?: string;
 }
 

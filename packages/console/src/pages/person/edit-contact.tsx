@@ -19,7 +19,7 @@ interface EditContactProps {
 /** The number of contacts whose attributes are offered: the catalogue also lists attributes that only events have. */
 const maxSample = 200;
 
-/** Never the ID of an attribute: IDs have no leading space. */
+/** A value that is never an attribute's ID, because IDs have no leading space. */
 const otherAttribute = ' other';
 
 const statuses = ['active', 'unsubscribed', 'archived'] as const;

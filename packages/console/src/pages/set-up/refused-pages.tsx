@@ -13,11 +13,11 @@ const RefusedOrigin = ({ origin, refusedTime }: NonNullable<Service['refusedOrig
   return (
     <div class="problem" role="status">
       <p>
-        A page on <strong>{origin}</strong> was refused <RelativeTime time={refusedTime} />: it is not in your list of
-        sites.
+        Events from <strong>{origin}</strong> were refused <RelativeTime time={refusedTime} />: this site is not in your
+        list of sites.
       </p>
       <button type="button" onClick={() => allowOrigin(origin)}>
-        Allow it
+        Allow this site
       </button>
     </div>
   );
@@ -29,9 +29,9 @@ const LeakedToken = ({ origin, tokenID, refusedTime }: NonNullable<Service['leak
   return (
     <div class="problem" role="status">
       <p>
-        A page on <strong>{origin}</strong> was refused <RelativeTime time={refusedTime} />: it sends the secret token “
-        {nameOfActor(tokenID, tokens)}”, which is now public.{' '}
-        <a href={hrefOf('settings', { tab: 'tokens' })}>Revoke it</a> and use the tag from{' '}
+        Events from <strong>{origin}</strong> were refused <RelativeTime time={refusedTime} />: the page sends the
+        secret token “{nameOfActor(tokenID, tokens)}”, which is now public.{' '}
+        <a href={hrefOf('settings', { tab: 'tokens' })}>Revoke this token</a> and use the tag from{' '}
         <a href={hrefOf('set-up')}>Set up</a>.
       </p>
     </div>

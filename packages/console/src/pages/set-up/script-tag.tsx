@@ -50,8 +50,8 @@ export const ScriptTag = () => {
   return (
     <Card title="The script tag" tools={tools}>
       <p>
-        Paste it into the head of every page, before other scripts. It logs page views. Call <code>tracker.log</code> to
-        log other events.
+        Paste this tag into the head of every page, before other scripts. It logs page views. Call{' '}
+        <code>tracker.log</code> to log other events.
       </p>
       {addresses.length > 1 && (
         <>

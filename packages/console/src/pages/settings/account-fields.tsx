@@ -21,7 +21,7 @@ interface FieldOf {
 export const AccountName = ({ of: { accountName } }: FieldOf) => {
   const save = (input: HTMLInputElement) => {
     const name = input.value.trim();
-    // The name is required: an empty field reverts to the old one.
+    // The name is required: an empty field reverts to the old name.
     if (name === '' || name === accountName) input.value = accountName;
     else
       changeAccount({
@@ -115,7 +115,7 @@ export const DefaultProfile = ({ of: { defaultProfileID, profile } }: FieldOf) =
       change: { defaultProfileID: profileID || null },
       undo: { defaultProfileID: defaultProfileID || null },
       shown: { defaultProfileID: profileID },
-      done: 'New contacts now get this profile.',
+      done: 'New contacts from Segment’s clients now get this profile.',
     });
   return (
     <Field label="Profile of contacts from Segment’s clients">

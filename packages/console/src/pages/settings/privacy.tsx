@@ -1,4 +1,7 @@
-/** The account's fields, and the settings of Segment's clients and of privacy. Each change is saved immediately. */
+/**
+ * The account's name, time zone and currency, and its settings for privacy and for Segment's clients. Each change is
+ * saved immediately.
+ */
 import { useId } from 'preact/hooks';
 import { Card } from '../../parts/card.tsx';
 import { changeAccount } from '../../parts/change-account.ts';
@@ -46,7 +49,7 @@ const choices: readonly Choice[] = [
   {
     name: 'userIDIsEmailaddress',
     label: 'Segment’s userId is the e-mail address',
-    description: 'If off, it is your own ID.',
+    description: 'If off, userId is your own ID.',
     done: ['userId is now the e-mail address.', 'userId is now your own ID.'],
   },
 ];

@@ -3,10 +3,14 @@ import { describeCreated, describeSessions, joinNames } from './revocation-words
 
 test.each([
   [0, false, ''],
-  [1, false, 'A console session was started with it and will end too.'],
-  [1, true, 'Your session was started with it: you will be signed out.'],
-  [3, false, '3 console sessions were started with it and will end too.'],
-  [3, true, '3 console sessions were started with it and will end too. One of them is yours: you will be signed out.'],
+  [1, false, 'A console session was started with this token and will end too.'],
+  [1, true, 'Your session was started with this token: you will be signed out.'],
+  [3, false, '3 console sessions were started with this token and will end too.'],
+  [
+    3,
+    true,
+    '3 console sessions were started with this token and will end too. One of them is yours: you will be signed out.',
+  ],
 ])('describes %i ending sessions, own: %s', (sessions, includesOwnSession, words) => {
   expect(describeSessions(sessions, includesOwnSession)).toBe(words);
 });

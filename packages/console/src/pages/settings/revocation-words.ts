@@ -1,13 +1,13 @@
-/** Consequences of a revocation in words. Pure functions. */
+/** Describes the consequences of a revocation in words. Pure functions. */
 
 /** Describes the sessions that end with the token that started them; '' if there are none. */
 export const describeSessions = (sessions: number, includesOwnSession: boolean): string => {
   if (sessions === 0) return '';
   if (sessions > 1)
-    return `${sessions} console sessions were started with it and will end too.${includesOwnSession ? ' One of them is yours: you will be signed out.' : ''}`;
+    return `${sessions} console sessions were started with this token and will end too.${includesOwnSession ? ' One of them is yours: you will be signed out.' : ''}`;
   return includesOwnSession
-    ? 'Your session was started with it: you will be signed out.'
-    : 'A console session was started with it and will end too.';
+    ? 'Your session was started with this token: you will be signed out.'
+    : 'A console session was started with this token and will end too.';
 };
 
 const maxNames = 6;

@@ -11,7 +11,7 @@ it.each([
   [1_001, 5, true, 500],
   [7_000_000, 5, true, 2_000_000],
   [0.03, 5, false, 0.01],
-])('spaces axis ticks over a range of %d, with at most %d of them', (range, maxMarks, isWhole, step) => {
+])('spaces axis ticks over a range of %d, with at most %d ticks', (range, maxMarks, isWhole, step) => {
   expect(valueStep(range, maxMarks, isWhole)).toBeCloseTo(step, 12);
 });
 
@@ -23,6 +23,6 @@ it.each([
   [31, 4, 10],
   [365, 8, 60],
   [10_000, 4, 2_500],
-])('places axis ticks at some of %d intervals, at most %d', (intervals, maxMarks, step) => {
+])('chooses axis ticks for %d intervals, with at most %d ticks', (intervals, maxMarks, step) => {
   expect(timeStep(intervals, maxMarks)).toBe(step);
 });

@@ -1,10 +1,10 @@
-/** What a share link to the current page includes. */
+/** The contents of a share link to the current page. */
 import type { RequestFor } from '@firsthand/client';
 import { type Preset, range } from '../../reading/range.ts';
 import { listReports, type PageReport } from '../../reading/report.ts';
 import { readCurrentView } from '../../reading/views.ts';
 
-/** Ranges that move with the month. Others move with the day, except a custom range, which is fixed. */
+/** Ranges that move with the month. Other ranges move with the day, except a custom range, which is fixed. */
 const byMonth: readonly (Preset | 'custom')[] = ['month', 'last-month', '12m'];
 
 /** Whether a report is broken down by contact data, which share links never show. */

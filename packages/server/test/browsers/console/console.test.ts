@@ -58,7 +58,7 @@ describe('the sign-in form', () => {
     const session = account.token?.find((token) => token.session);
     await expect.poll(() => page.locator('[aria-busy=true]').count()).toBe(0);
     await shop.api.revokeToken({ tokenID: session?.tokenID ?? '' });
-    // The page polls every 20 seconds. On a slow machine it may already know and show no link.
+    // The page polls every 20 seconds. On a slow machine, it may already have read the event and show no link.
     const isLive = await page.evaluate(press, 'Live');
     await waitForText(page, 'Your session has ended');
     const address = page.url();
@@ -132,7 +132,7 @@ it('also shows a refused site in Settings, and allows it', async () => {
   await signIn(shop.serverToken, 'settings?tab=refused');
   await waitForText(page, 'No refused requests');
   await waitForText(page, 'is not in your list of sites');
-  await page.getByRole('button', { name: 'Allow it' }).click();
+  await page.getByRole('button', { name: 'Allow this site' }).click();
   await waitForText(page, 'Pages on https://other.example may now use the tag.');
   expect((await shop.api.getAccount({})).account.accountOrigin).toContain('https://other.example');
   expect(complaints).toEqual([]);
@@ -281,7 +281,7 @@ describe('the console of a shop', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('shows the number of rows before it saves a CSV file, even if the page does not know it', async () => {
+  it('shows the number of rows before it saves a CSV file, even if the page does not know that number', async () => {
     const { page, signIn, goto, complaints } = await openConsole(browser, shop);
     await signIn(shop.serverToken);
     const saves = async (title: string, note = ', including those not on this page') => {
@@ -596,7 +596,7 @@ describe('the console of a shop', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('tags and archives several contacts, and undoes only what has not changed since', async () => {
+  it('tags and archives several contacts, and undoes only values that have not changed since', async () => {
     const { page, signIn, complaints } = await openConsole(browser, shop);
     const contacts = [who.ann, who.ben];
     const valuesOf = (contactUUID: string) => shop.api.getContact({ contactUUID }).then(({ contact }) => contact);

@@ -140,7 +140,7 @@ it('saves all columns of a grouped funnel, and drops the grouping when the tab c
   expect(complaints).toEqual([]);
 });
 
-it('explains what a filter by page excludes, and shows everything its people did', async () => {
+it('explains what a filter by page excludes, and shows everything that the people on that page did', async () => {
   const { page, complaints } = await open('?places=hour');
   const hours = page.getByRole('region', { name: 'Places and times' }).getByRole('rowheader');
   await hours.first().scrollIntoViewIfNeeded();

@@ -93,7 +93,7 @@ export const fillWithHostileTexts = async ({ url, api, browserToken }: Shop) => 
     const { event } = await api.logEvents({
       event: some.map((one) => ({ ...eventOf(one, dayOf(one.nth) * dayMs), contactUUID: contacts[one.nth] })),
     });
-    // Also log all of them for one contact, and for anonymous browsers, now.
+    // Also log all texts for one contact and for anonymous browsers, with the current time.
     const collected = await api.logEvents({
       event: some.map((one) => ({
         ...eventOf(one, 60_000),

@@ -194,7 +194,7 @@ it('rejects an invalid invitation, and opens a valid one in the same tab', async
   await waitForHeading(page, 'Sign in to Firsthand');
 });
 
-it('opens the sample shop, switches between accounts, and removes it', async () => {
+it('opens the sample shop, switches between accounts, and removes the sample shop', async () => {
   const { url, consoleURL = '' } = await serveHere({}, { demo: true });
   const { page, complaints } = await openConsole(browser, { url });
   await page.goto(consoleURL);
@@ -216,7 +216,7 @@ it('opens the sample shop, switches between accounts, and removes it', async () 
   await menu.getByRole('link', { name: own }).click();
   await expect.poll(shown).toBe(own);
   expect(await page.getByText('This is sample data:').count()).toBe(0);
-  // Delays one of the page's requests until the account is gone, but before the page knows.
+  // Delays one of the page's requests until the account is gone, but the page has not noticed yet.
   const held: Route[] = [];
   await page.route('**/reportBreakdown*', (route) => void held.push(route));
   await page.route('**/sample-shop/remove', async (route) => {

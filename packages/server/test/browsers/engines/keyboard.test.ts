@@ -213,7 +213,7 @@ const tasks: readonly Task[] = [
   },
 ];
 
-describeEngines('the console by keyboard', (engine) => {
+describeEngines('the console, operated by keyboard', (engine) => {
   let session: Session;
   beforeAll(async () => {
     session = await engine.launch();

@@ -125,7 +125,7 @@ describeEngines('passkeys', (engine) => {
     await waitForText(tab, 'is your only way to sign in');
     await clickText(tab, 'Close');
 
-    // This device already has one, so the second needs another device.
+    // This device already has a passkey, so the second one needs another device.
     await clickText(tab, 'Add a passkey …');
     await fillField(tab, 'dialog[open] input', 'Phone');
     await expectAccessible(tab);

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeGuide, type GuideSite, openGuideSite } from '../../tools/guide-site.ts';
 
-/** Long enough for something that must not happen. */
+/** How long to wait for something that must not happen. */
 const pause = (milliseconds = 500): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 const storedByTracker = (page: Page): Promise<string[]> =>

@@ -38,7 +38,7 @@ describeGuide('csp.md', () => {
   test.each([
     [0, 'with the hash'],
     [1, 'with a nonce'],
-  ])('shows the real output of policy %i, %s', async (nth) => {
+  ])('shows the actual output for policy %i, %s', async (nth) => {
     const site = await openGuideSite('csp.md');
     const { policies, tags } = partsOf(site);
     const violations = await visit(site, tags[nth] as string, policies[nth] as string);
@@ -49,7 +49,7 @@ describeGuide('csp.md', () => {
   test.each([
     [0, 'with the hash'],
     [1, 'with a nonce'],
-  ])('lets everything arrive with policy %i, %s, without violations', async (nth) => {
+  ])('receives everything with policy %i, %s, without violations', async (nth) => {
     const site = await openGuideSite('csp.md');
     const { policies, tags } = partsOf(site);
     const tag = tags[nth] as string;

@@ -6,7 +6,7 @@ import { temporaryFolder } from '../../fixtures/command.ts';
 import { describeGuide, openGuideSite } from '../../tools/guide-site.ts';
 
 describeGuide('static-site.md', () => {
-  test('leads to three events of one visitor, and to a contact who owns them', async () => {
+  test('leads to three events by one visitor, and to a contact who owns them', async () => {
     const site = await openGuideSite('static-site.md');
     const [page = '', form = ''] = site.blocks('html');
     site.publish('/', page);
@@ -40,7 +40,7 @@ describeGuide('static-site.md', () => {
       .toEqual(['Bought', 'Page viewed']);
   });
 
-  test('makes the browser’s console explain why nothing arrives', async () => {
+  test('explains in the browser’s console why no events arrive', async () => {
     const site = await openGuideSite('static-site.md');
     const [page = ''] = site.blocks('html');
     site.publish('/', page.replace(/data-token="\w+/, '$&-misspelt'));

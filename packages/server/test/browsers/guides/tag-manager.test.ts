@@ -10,7 +10,7 @@ interface Tag {
 /**
  * A stand-in for a Tag Manager container. It inserts the HTML of a tag for each dataLayer event that fires it,
  * including earlier ones. Like Tag Manager, it recreates scripts with only their `src` attribute, and replaces
- * `{{name}}` by the value in the dataLayer.
+ * `{{name}}` with the value in the dataLayer.
  */
 const container = (tags: readonly Tag[]): string => `
   (function () {

@@ -31,8 +31,8 @@ export const InvitationLink = ({
     <Card title={`Invitation for ${memberEmailaddress}`} class="new-token" tools={tools}>
       <div ref={container} tabIndex={-1}>
         <p>
-          <strong>Send this link only to that person. It won’t be shown again.</strong> Whoever opens it chooses a
-          password or creates a passkey. It works until <Time time={expiresTime} form="long" />.
+          <strong>Send this link only to that person. It won’t be shown again.</strong> The person who opens the link
+          chooses a password or creates a passkey. The link works until <Time time={expiresTime} form="long" />.
         </p>
         <LoopbackWarning />
         <div class="tag">

@@ -8,7 +8,7 @@ import type { NewInvitation } from './invitation-link.tsx';
 import { type Role, RoleField } from './roles.tsx';
 
 interface InviteProps {
-  readonly onInvite: (onInvite: NewInvitation) => void;
+  readonly onInvite: (invitation: NewInvitation) => void;
 }
 
 const InviteDialog = ({ onInvite, close }: InviteProps & { readonly close: () => void }) => {

@@ -9,7 +9,7 @@ import type { NewInvitation } from './invitation-link.tsx';
 
 interface MemberActionsProps {
   readonly member: Member;
-  readonly onInvite: (onInvite: NewInvitation) => void;
+  readonly onInvite: (invitation: NewInvitation) => void;
 }
 
 const RemoveDialog = ({ member, close }: { readonly member: Member; readonly close: () => void }) => {
@@ -28,8 +28,8 @@ const RemoveDialog = ({ member, close }: { readonly member: Member; readonly clo
   return (
     <Dialog title={`Remove ${memberEmailaddress}?`} close={close}>
       <p>
-        Their sessions end immediately. Their entries in the audit log stay, without the name. To restore access, send a
-        new invitation.
+        Their sessions end immediately. Their entries stay in the audit log, but without their name. To restore access,
+        send a new invitation.
       </p>
       <label class="choice-line">
         <input
@@ -40,7 +40,7 @@ const RemoveDialog = ({ member, close }: { readonly member: Member; readonly clo
         <span>
           Also revoke the tokens, share links and open invitations they created
           <small class="soft">
-            If you do not, these keep working. Programs that use a revoked token lose access, and this cannot be undone.
+            Otherwise these keep working. Programs that use a revoked token lose access, and this cannot be undone.
             Browser tokens keep working either way, because pages use them.
           </small>
         </span>

@@ -39,7 +39,7 @@ const Team = () => {
   const [newInvitation, setNewInvitation] = useState<NewInvitation | undefined>(undefined);
   if (!isOwner.value) return <OwnersOnly title="Team" what="the team" />;
   const memberList = members.value;
-  const isOfMember = account.value?.token?.some((token) => isThisSession(token) && token.memberID !== undefined);
+  const isMemberSession = account.value?.token?.some((token) => isThisSession(token) && token.memberID !== undefined);
   return (
     <>
       {newInvitation && <InvitationLink invitation={newInvitation} close={() => setNewInvitation(undefined)} />}
@@ -57,7 +57,7 @@ const Team = () => {
         {memberList?.length === 0 && (
           <EmptyState title="No members yet">
             <p class="soft">
-              {isOfMember ? '' : 'You are signed in with a link or token, not as a member. '}
+              {isMemberSession ? '' : 'You are signed in with a link or token, not as a member. '}
               Invite yourself and your colleagues. Each member has a role and a password or passkey, and the audit log
               shows who did what.
             </p>

@@ -52,7 +52,7 @@ const nameAt = (path: Path): string => {
 const codeWords: Readonly<Record<string, (field: string) => string>> = {
   missing_field: (field) => `${field} is missing`,
   unknown_id: (field) => `${field} is not in the catalogue`,
-  id_not_for_browser: (field) => `pages may not use ${field}`,
+  id_not_for_browser: (field) => `pages are not allowed to use ${field}`,
   unknown_contact: () => 'the contact does not exist',
   email_taken: () => 'the e-mail address belongs to another contact',
   external_id_taken: () => 'your ID belongs to another contact',
@@ -65,7 +65,7 @@ const whyOf = ({ code, field, message }: RefusedRequest['problem']): string => {
   const name = nameAt(pathOf(field));
   const words = codeWords[code];
   if (words) return words(name);
-  // Remove values from messages: otherwise each value would become a cause of its own.
+  // Remove values from messages: otherwise each value would become a separate cause.
   const rest = message
     .replace(/^`[^`]*` /, '')
     .replace(/^is \d+, a time in (\d+)\..*/, 'is in $1: it looks like seconds, not milliseconds')

@@ -24,7 +24,7 @@ interface FixDialogProps {
   readonly close: () => void;
 }
 
-/** An input of the form. For several requests, there is one for each distinct wrong value. */
+/** An input of the form. If there are several requests, there is one input for each distinct wrong value. */
 interface Input {
   readonly key: string;
   readonly label: string;
@@ -44,7 +44,7 @@ const wrongPathOf = ({ problem, request }: RefusedRequest): Path =>
 
 const wrongKey = (text: string): string => `wrong ${text}`;
 
-/** The wrong field first. For a single request, its other editable fields follow. */
+/** The inputs, beginning with the wrong field. If there is only one request, its other editable fields follow. */
 const inputsOf = ({ requests }: Cause): Input[] => {
   const [first] = requests as readonly [RefusedRequest];
   const wrong = wrongPathOf(first);
@@ -127,7 +127,7 @@ export const FixDialog = ({ cause, done, close }: FixDialogProps) => {
         const set = (text: string) => setValues({ ...values, [key]: text });
         const isForAll = isWrong && before === '' && requests.length > 1;
         return (
-          <Field key={key} label={label} hint={isForAll ? 'Applies to all of them.' : undefined}>
+          <Field key={key} label={label} hint={isForAll ? 'Applies to all requests.' : undefined}>
             {(attributes) =>
               path.at(-1) === 'contactProfileID' ? (
                 <select {...attributes} value={shown} onChange={(event) => set(event.currentTarget.value)}>
@@ -146,7 +146,7 @@ export const FixDialog = ({ cause, done, close }: FixDialogProps) => {
         );
       })}
       {inputs.length === 0 && (
-        <p>They will be sent again unchanged. First change the setting that caused the refusal.</p>
+        <p>These requests will be sent again unchanged. First change the setting that caused the refusal.</p>
       )}
     </DialogForm>
   );

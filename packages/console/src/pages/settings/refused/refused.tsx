@@ -20,7 +20,7 @@ import { allowAll, allowanceFor, discardAll, sendAll } from './resend.ts';
 const describeCounts = ({ evicted, erased, replayed }: RefusedPage['count']): string =>
   [
     replayed > 0 && `${formatWhole(replayed)} fixed and stored`,
-    evicted > 0 && `${formatWhole(evicted)} discarded or replaced by newer ones`,
+    evicted > 0 && `${formatWhole(evicted)} discarded or replaced by newer requests`,
     erased > 0 && `${formatWhole(erased)} erased with a contact`,
   ]
     .filter(Boolean)

@@ -40,7 +40,7 @@ export const sendAll = (
 ): Promise<Outcome> =>
   withEach(refused, async (one) => {
     const { replayed, problem } = await api.replayRefused({ refusedID: one.refusedID, fix: fix(one) });
-    return replayed ? '' : (problem?.message ?? 'It was refused again.');
+    return replayed ? '' : (problem?.message ?? 'The request was refused again.');
   });
 
 export const discardAll = (refused: readonly RefusedRequest[]): Promise<Outcome> =>
