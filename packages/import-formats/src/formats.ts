@@ -6,7 +6,9 @@ import { posthog } from './formats/posthog.ts';
 import { segment } from './formats/segment.ts';
 import { umami } from './formats/umami.ts';
 
-/** The formats by name. The last one is recognized by a field that others might have as well. */
+/**
+ * The formats by name. The last one must stay last, because it is recognized by a field that others might have, too.
+ */
 export const formats = { posthog, ga4, umami, matomo, goatcounter, segment } as const satisfies Record<string, Format>;
 
 export type FormatName = keyof typeof formats;

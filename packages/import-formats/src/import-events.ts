@@ -7,7 +7,7 @@ export interface EventCounts {
   readonly imported: number;
   readonly repeated: number;
   readonly refused: number;
-  /** Rows that are left out on purpose, by reason. */
+  /** The number of rows that are deliberately left out, by reason. */
   readonly skipped: Readonly<Partial<Record<SkipReason, number>>>;
 }
 
@@ -29,7 +29,7 @@ interface BatchAnswer {
 export interface EventImport {
   /** All readings of the file, from its start. */
   readonly readings: AsyncIterable<Reading>;
-  /** How many of its messages were sent before. */
+  /** How many of the file's messages were sent before. */
   readonly position: number;
   readonly send: (batch: EventBatch) => Promise<BatchAnswer>;
   /** Called for rows that can't be read, and for refused messages. */
@@ -40,8 +40,8 @@ export interface EventImport {
 const maxMessages = 1_000;
 
 /**
- * Imports the messages from `position` on. Returns what was stored, repeated, refused and left out. Rejects with an
- * UnreadableFileError; what was sent before stays stored.
+ * Imports the messages from `position` on. Returns how many were stored, repeated, refused and left out. Rejects with
+ * an UnreadableFileError; messages that were sent before the error stay stored.
  */
 export const importEvents = async ({
   readings,
@@ -74,7 +74,7 @@ export const importEvents = async ({
   for await (const { batch, isLast } of toBatches(readSized(), { position, maxRecords: maxMessages })) {
     const answer = await send({ position, message: batch.map(({ message }) => message), isLast });
     if (answer.position !== position + batch.length)
-      throw new Error('another program is importing this file. Start again when it has finished');
+      throw new Error('another program is importing this file. Start again when that import has finished');
     position = answer.position;
     imported += answer.imported;
     repeated += answer.repeated;

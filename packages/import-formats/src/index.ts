@@ -1,4 +1,4 @@
-/** Reads the files of other analytics tools. Runs in browsers and on Node. */
+/** Reads files from other analytics tools. Runs in browsers and on Node. */
 
 export {
   type ColumnMapping,

@@ -27,9 +27,9 @@ describe('detectFormat', () => {
   it.each<[string, RegExp]>([
     ['', /the file is empty/],
     ['{"type":\n', /^line 1: the text ends/],
-    ['a,b\n1,2\n', /no format that can be imported \(.*\)\. Its fields are a, b$/],
+    ['a,b\n1,2\n', /not have a format that can be imported \(.*\)\. Its fields are a, b$/],
     ['[{"a":1}]', /Its fields are a$/],
-  ])('rejects %j, and says what is wrong', async (text, message) => {
+  ])('rejects %j, and explains what is wrong', async (text, message) => {
     await expect(detectFormat(toSource(text))).rejects.toThrow(UnreadableFileError);
     await expect(detectFormat(toSource(text))).rejects.toThrow(message);
   });

@@ -3,12 +3,12 @@ import { UnreadableFileError } from './files/record.ts';
 import type { Outcome } from './formats/format.ts';
 import { type FormatName, findFormat, formatNames, formats } from './formats.ts';
 
-/** An outcome of a row that begins on this line of the file. A row of Matomo has several. */
+/** An outcome of a row that begins on this line of the file. A row from Matomo has several outcomes. */
 export type Reading = Outcome & { readonly line: number };
 
 /**
- * Finds the format of a file by its header or its first object. Rejects with an UnreadableFileError, whose message says
- * what to do, if it is of no known format.
+ * Finds the format of a file by its header or its first object. If the format is unknown, rejects with an
+ * UnreadableFileError whose message explains what to do.
  */
 export const detectFormat = async (source: Source): Promise<FormatName> => {
   for await (const records of readRecords(source)) {
@@ -24,7 +24,7 @@ export const detectFormat = async (source: Source): Promise<FormatName> => {
         );
       const labels = formatNames.map((name) => formats[name].label).join(', ');
       throw new UnreadableFileError(
-        `the file is of no format that can be imported (${labels}). Its fields are ${fields.slice(0, 20).join(', ')}`,
+        `the file does not have a format that can be imported (${labels}). Its fields are ${fields.slice(0, 20).join(', ')}`,
       );
     }
   }
@@ -33,7 +33,7 @@ export const detectFormat = async (source: Source): Promise<FormatName> => {
 
 /**
  * Reads a file as messages, in order. The same file always gives the same readings, so an interrupted import can
- * continue after the readings that it has stored. Memory does not depend on the size of the file.
+ * continue after the readings that it has stored. The use of memory does not depend on the size of the file.
  */
 export async function* readMessages(source: Source, format: FormatName): AsyncGenerator<Reading> {
   const { label, fields, toMessages } = formats[format];

@@ -94,7 +94,7 @@ describe.each<[file: string, format: FormatName, totals: ReturnType<typeof summa
     { messages: { page: 9, track: 2 }, browsers: 5, contacts: 0, skipped: { robot: 2, 'no visitor': 1 }, problems: [] },
   ],
 ])('%s', (file, format, totals) => {
-  it('is recognized, also compressed', async () => {
+  it('is recognized, even if it is compressed', async () => {
     expect(await detectFormat(toSource(load(file)))).toBe(format);
     expect(await detectFormat(toSource(gzipSync(load(file))))).toBe(format);
   });
@@ -115,7 +115,7 @@ describe.each<[file: string, format: FormatName, totals: ReturnType<typeof summa
     expect(times.filter((time) => !/^2026-11-01T09:3\d:\d\d\.\d{3}Z$/.test(time))).toEqual([]);
   });
 
-  it('can be cut anywhere, and is read to the cut', () =>
+  it('can be truncated anywhere, and is read up to that point', () =>
     fc.assert(
       fc.asyncProperty(fc.double({ min: 0, max: 1, noNaN: true }), async (share) => {
         const content = load(file);
@@ -137,7 +137,7 @@ describe('every format', () => {
   );
   const row = fc.dictionary(names, value);
 
-  it.each(formatNames)('%s makes messages, skips or names a problem from any row', (name) =>
+  it.each(formatNames)('%s converts any row to messages, leaves it out, or reports a problem', (name) =>
     fc.assert(
       fc.property(
         row,
@@ -165,7 +165,7 @@ const onLinux = { browser: 'Firefox', os: 'Linux', device: 'desktop', country: '
 describe('PostHog', () => {
   const device = '0192e8a1-0000-7000-8000-000000000001';
 
-  it('has the campaign of a page view in its address only, and no properties of PostHog itself', async () => {
+  it('has the campaign of a page view only in its URL, and none of PostHog’s own properties', async () => {
     expect(await messageAt('posthog.jsonl', 'posthog', 0)).toEqual({
       messageId: '0192e8a1-0000-7abc-8def-0123456789ab',
       timestamp: '2026-11-01T09:30:01.123Z',
@@ -198,7 +198,7 @@ describe('PostHog', () => {
     });
   });
 
-  it('names the person of an event after $identify, and of a server', async () => {
+  it('identifies the person of an event after $identify, and of an event from a server', async () => {
     const [order, invoice] = [
       await messageAt('posthog.jsonl', 'posthog', 10),
       await messageAt('posthog.csv', 'posthog', 12),
@@ -219,7 +219,7 @@ describe('PostHog', () => {
 });
 
 describe('Google Analytics 4', () => {
-  it('has the page, the campaign and the labels of a page view, and no parameters of GA4 itself', async () => {
+  it('has the page, the campaign and the labels of a page view, and none of GA4’s own parameters', async () => {
     expect(await messageAt('ga4.jsonl', 'ga4', 0)).toEqual({
       type: 'page',
       timestamp: '2026-11-01T09:30:01.123Z',
@@ -237,7 +237,7 @@ describe('Google Analytics 4', () => {
     });
   });
 
-  it('leaves a search engine to the referrer, and names a campaign of Google Ads', async () => {
+  it('has a search engine only as the referrer, and the name of a campaign of Google Ads', async () => {
     const [organic, ads] = [await messageAt('ga4.jsonl', 'ga4', 6), await messageAt('ga4.jsonl', 'ga4', 7)];
     expect(organic?.context).toEqual({
       page: { url: 'https://shop.example/', path: '/', title: 'Home', referrer: 'https://www.google.com/' },
@@ -246,7 +246,7 @@ describe('Google Analytics 4', () => {
     expect(ads?.context).toMatchObject({ campaign: { source: 'google', medium: 'cpc', name: 'brand' } });
   });
 
-  it('names the person of an event, with its own parameters and the path of its page', async () => {
+  it('identifies the person of an event, and has its custom parameters and the path of its page', async () => {
     expect(await messageAt('ga4.jsonl', 'ga4', 9)).toMatchObject({
       type: 'track',
       event: 'purchase',
@@ -257,7 +257,7 @@ describe('Google Analytics 4', () => {
 });
 
 describe('Umami', () => {
-  it('has the address, the campaign and the labels of a page view', async () => {
+  it('has the URL, the campaign and the labels of a page view', async () => {
     expect(await messageAt('umami.csv', 'umami', 0)).toEqual({
       type: 'page',
       messageId: '8b1c2d3e-0000-4000-8000-000000000001',
@@ -286,14 +286,14 @@ describe('Umami', () => {
     });
   });
 
-  it('omits labels that it does not know', async () => {
+  it('omits labels with unknown values', async () => {
     expect(await messageAt('umami.csv', 'umami', 10)).toMatchObject({
       context: { page: { referrer: 'https://www.google.com/' } },
     });
     expect((await messageAt('umami.csv', 'umami', 10))?.context).not.toHaveProperty('labels');
   });
 
-  it('reads the columns of a table of PostgreSQL', () => {
+  it('reads the columns of a PostgreSQL table', () => {
     const row = { event_id: 'e-1', session_id: 's-1', created_at: '2026-11-01 11:30:00.5+02', url_path: '/' };
     expect(formats.umami.toMessages({ ...row, url_query: '', event_type: '1' })).toEqual([
       {
@@ -310,7 +310,7 @@ describe('Umami', () => {
 });
 
 describe('Matomo', () => {
-  it('has the campaign and the referrer of a visit at its first page view', async () => {
+  it('has the campaign and the referrer of a visit in its first page view', async () => {
     expect(await messageAt('matomo.json', 'matomo', 0)).toEqual({
       type: 'page',
       messageId: 'matomo-1-101',
@@ -328,7 +328,7 @@ describe('Matomo', () => {
     });
   });
 
-  it('names events by category and action, and other actions by what they are', async () => {
+  it('names events by category and action, and other actions by type', async () => {
     const all = await readAll(load('matomo.json'), 'matomo');
     const tracks = all.flatMap((reading) =>
       'message' in reading && reading.message.type === 'track' ? reading.message : [],
@@ -361,7 +361,7 @@ describe('GoatCounter', () => {
     });
   });
 
-  it('takes the name of a campaign or a recognized site as the source', async () => {
+  it('uses the name of a campaign or of a recognized site as the source', async () => {
     const sources = [6, 7, 8].map((index) => messageAt('goatcounter.csv', 'goatcounter', index));
     expect((await Promise.all(sources)).map((message) => message?.context)).toEqual([
       expect.objectContaining({ campaign: { source: 'autumn-mail' } }),
@@ -370,7 +370,7 @@ describe('GoatCounter', () => {
     ]);
   });
 
-  it('takes the path of an event as its name', async () => {
+  it('uses the path of an event as its name', async () => {
     expect(await messageAt('goatcounter.csv', 'goatcounter', 9)).toMatchObject({ type: 'track', event: 'add-to-cart' });
     expect(await messageAt('goatcounter.csv', 'goatcounter', 10)).toMatchObject({
       event: 'call-us',
@@ -378,7 +378,7 @@ describe('GoatCounter', () => {
     });
   });
 
-  it('is unreadable in another version', async () => {
+  it('rejects a file of another version', async () => {
     const other = load('goatcounter.csv').toString().replace('2Path', '3Path');
     await expect(readAll(other, 'goatcounter')).rejects.toThrow('the header has no column `2Path`');
   });

@@ -1,4 +1,6 @@
-/** Recognizes the columns of contact files of Mautic, Klaviyo, HubSpot, Mailchimp, and of our own export. */
+/**
+ * Recognizes the columns of contact files from Mautic, Klaviyo, HubSpot and Mailchimp, and of Firsthand's own export.
+ */
 
 const contactFields = [
   ...(['contactExternalID', 'contactEmailaddress', 'contactTitle', 'contactFirstname', 'contactLastname'] as const),
@@ -51,13 +53,13 @@ const columnsByTool: Readonly<Record<string, Readonly<Record<string, ContactTarg
     TAGS: 'contactTagID',
     UNSUB_TIME: 'contactStatus',
   },
-  // The names of tags, which are IDs unless the catalogue has other names for them.
+  // Contains the names of tags, which are also their IDs unless the catalogue has other names for them.
   firsthand: { tag: 'contactTagID' },
 };
 
 const exact = new Map(Object.values(columnsByTool).flatMap((columns) => Object.entries(columns)));
 const fold = (name: string): string => name.toLowerCase().replaceAll(/[\s_-]/g, '');
-/** Of two spellings that differ only in case, the first counts. */
+/** If the names of two columns are the same once they are folded, the first one counts. */
 const folded = new Map([...exact].toReversed().map(([name, target]) => [fold(name), target]));
 
 /** Returns what a column contains; undefined if its name is not recognized. */
@@ -67,12 +69,12 @@ const recognize = (name: string): ContactTarget | undefined => {
   return exact.get(trimmed) ?? folded.get(fold(trimmed));
 };
 
-/** What each column contains, by its name. Columns that are not in it are not imported. */
+/** What each column contains, by the column's name. Columns that are not in the mapping are not imported. */
 export type ColumnMapping = ReadonlyMap<string, ContactTarget>;
 
 /**
- * Returns what the columns of a header contain. `chosen` takes precedence: the target of a column, or undefined to leave
- * it out. Of two columns with the same content, only the first counts.
+ * Returns what the columns of a header contain. `chosen` takes precedence: it has the target of a column, or undefined
+ * to leave the column out. If two columns have the same content, only the first one is imported.
  */
 export const mapColumns = (
   header: readonly string[],

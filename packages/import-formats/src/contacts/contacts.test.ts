@@ -51,7 +51,7 @@ describe('mapColumns', () => {
     });
   });
 
-  it('recognizes the columns of Mailchimp, and not those with IP addresses', () => {
+  it('recognizes the columns of Mailchimp, except those with IP addresses', () => {
     expect(mapping('Email Address', 'First Name', 'OPTIN_TIME', 'OPTIN_IP', 'LEID', 'TAGS', 'UNSUB_TIME')).toEqual({
       'Email Address': 'contactEmailaddress',
       'First Name': 'contactFirstname',
@@ -60,7 +60,7 @@ describe('mapColumns', () => {
     });
   });
 
-  it('recognizes the columns of an export, and other spellings', () => {
+  it('recognizes the columns of Firsthand’s own export, and other spellings of names', () => {
     expect(
       mapping('contactUUID', 'contactEmailaddress', 'tag', 'contactAttr.plan', 'FIRST_NAME', 'createdTime'),
     ).toEqual({
@@ -71,7 +71,7 @@ describe('mapColumns', () => {
     });
   });
 
-  it('imports the first of two columns with the same content, unless the other is chosen', () => {
+  it('imports the first of two columns with the same content, unless the other one is chosen', () => {
     expect(mapping('email', 'Email')).toEqual({ email: 'contactEmailaddress' });
     const chosen = new Map([
       ['Email', 'contactEmailaddress' as const],
@@ -132,7 +132,7 @@ describe('readContacts', () => {
     });
   });
 
-  it('rejects a file that is not UTF-8, has no e-mail address or is no CSV', async () => {
+  it('rejects a file that is not UTF-8, has no e-mail addresses or is not CSV', async () => {
     const latin1 = Uint8Array.from(Buffer.from('email,firstname\nann@shop.example,Zoë\n', 'latin1'));
     await expect(read(latin1)).rejects.toThrow(
       'line 2: the text is not UTF-8: save the file as UTF-8 (in Excel: CSV UTF-8)',
@@ -142,9 +142,9 @@ describe('readContacts', () => {
     await expect(read('')).rejects.toThrow('the file is empty');
   });
 
-  it('rejects a file with two columns of the same name, or two that are imported as the same field', async () => {
+  it('rejects a file with two columns of the same name, or with two columns that are imported as the same field', async () => {
     await expect(read('email,city,firstname,city\n')).rejects.toThrow(
-      'the file has two columns `city`: rename one, or remove it',
+      'the file has two columns `city`: rename or remove one of them',
     );
     const chosen = new Map([
       ['nickname', 'contactFirstname' as const],
@@ -152,14 +152,14 @@ describe('readContacts', () => {
     ]);
     const readings = readContacts(toSource('email,name,nickname\n'), chosen);
     await expect(readings.next()).rejects.toThrow(
-      '`name` and `nickname` are both imported as `contactFirstname`: choose one',
+      '`name` and `nickname` are both imported as `contactFirstname`: choose one of them',
     );
     expect(await read('email,,\nann@shop.example,,\n')).toEqual([
       { line: 2, contact: { contactEmailaddress: 'ann@shop.example' } },
     ]);
   });
 
-  it('refuses a row without an address, and one of another length', async () => {
+  it('refuses a row without an e-mail address, and a row with a different number of cells', async () => {
     expect(await read('email,firstname\n,Ann\nann@shop.example\n')).toEqual([
       { line: 2, problem: 'the row has neither an e-mail address nor an external ID' },
       { line: 3, problem: 'the row has 1 cells, but the header has 2' },
@@ -190,7 +190,7 @@ describe('checkContacts', () => {
     expect(await check(content, chosen)).toEqual(recognized);
   });
 
-  it('returns other settings for other columns and another profile', async () => {
+  it('returns different settings for other columns and for another profile', async () => {
     const { settings } = await check(content);
     expect(await check(content, new Map([['city', 'contactAttr.city']]))).not.toMatchObject({ settings });
     expect(await check(content, undefined, 'customer')).not.toMatchObject({ settings });

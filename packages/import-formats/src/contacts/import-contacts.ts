@@ -40,7 +40,7 @@ export interface ContactImport {
   /** Opens the file from its start. */
   readonly open: () => Source;
   readonly columns?: ReadonlyMap<string, ContactTarget | undefined>;
-  /** How many of its contacts were sent before. */
+  /** How many of the file's contacts were sent before. */
   readonly position: number;
   readonly send: (batch: ContactBatch) => Promise<BatchAnswer>;
   readonly onRefused: (row: RefusedRow, file: ContactFile) => void;
@@ -50,8 +50,8 @@ export interface ContactImport {
 const maxContacts = 500;
 
 /**
- * Reads the file to its end. Returns the number of its contacts, and how they are read: the fingerprint of an import is
- * the SHA-256 of `settings` and the content of the file. Rejects with an UnreadableFileError.
+ * Reads the file to its end. Returns the number of its contacts, and the settings for reading them: the fingerprint of
+ * an import is the SHA-256 of `settings` and the content of the file. Rejects with an UnreadableFileError.
  */
 export const checkContacts = async (
   { open, columns }: Pick<ContactImport, 'open' | 'columns'>,
@@ -87,7 +87,7 @@ export const importContacts = async ({
         continue;
       }
       const { length } = JSON.stringify(reading.contact);
-      // Without its cells, which would make the message as long.
+      // Omits the cells, which would make the message just as long.
       if (length > maxLength) refuse({ ...reading, row: {} }, '', `the row is longer than ${maxLength} characters`);
       else yield { ...reading, length };
     }
@@ -97,7 +97,7 @@ export const importContacts = async ({
   for await (const { batch, isLast } of toBatches(readSized(), { position, maxRecords: maxContacts })) {
     const answer = await send({ position, contact: batch.map(({ contact }) => contact), isLast });
     if (answer.position !== position + batch.length)
-      throw new Error('another program is importing this file. Start again when it has finished');
+      throw new Error('another program is importing this file. Start again when that import has finished');
     position = answer.position;
     for (const { index, error } of answer.refusal) {
       const { line, row = {}, contact, file } = batch[index] as (typeof batch)[number];

@@ -5,7 +5,7 @@ import { notUTF8 } from '../files/text.ts';
 import { type ColumnMapping, type ContactTarget, mapColumns } from './columns.ts';
 import { type ImportedContact, type RowProblem, toContact } from './to-contact.ts';
 
-/** A row of a file, from its line on, as a contact, or why it is none. */
+/** A row of a file: the line on which it begins, and its contact or the reason why it has none. */
 export type ContactReading = { readonly line: number; readonly row?: Row } & (
   | { readonly contact: ImportedContact }
   | RowProblem
@@ -24,10 +24,10 @@ const findRepeated = <T>(values: readonly T[]): T | undefined => {
 };
 
 const toFile = (header: readonly string[], chosen: Chosen | 'preview'): ContactFile => {
-  // Spreadsheets write columns without a name at the end.
+  // Spreadsheets append columns without a name, so empty names may repeat.
   const repeated = findRepeated(header.filter((name) => name !== ''));
   if (repeated !== undefined)
-    throw new UnreadableFileError(`the file has two columns \`${repeated}\`: rename one, or remove it`);
+    throw new UnreadableFileError(`the file has two columns \`${repeated}\`: rename or remove one of them`);
   if (chosen === 'preview') return { header, columns: new Map() };
   const unknown = [...chosen.keys()].find((name) => !header.includes(name));
   if (unknown !== undefined)
@@ -37,16 +37,16 @@ const toFile = (header: readonly string[], chosen: Chosen | 'preview'): ContactF
   const target = findRepeated(targets);
   if (target !== undefined) {
     const names = [...columns].flatMap(([name, each]) => (each === target ? [`\`${name}\``] : []));
-    throw new UnreadableFileError(`${names.join(' and ')} are both imported as \`${target}\`: choose one`);
+    throw new UnreadableFileError(`${names.join(' and ')} are both imported as \`${target}\`: choose one of them`);
   }
   if (!targets.includes('contactEmailaddress') && !targets.includes('contactExternalID'))
     throw new UnreadableFileError(
-      `no column is recognized as the e-mail address. The columns are ${header.join(', ')}: choose one`,
+      `no column is recognized as the e-mail address. The columns are ${header.join(', ')}: choose one of them`,
     );
   return { header, columns };
 };
 
-/** Text in another encoding would be stored wrongly, so the whole file is refused. */
+/** Text in another encoding would be stored incorrectly, so the whole file is refused. */
 const refuseOtherEncoding = (record: FileRecord): void => {
   if ('problem' in record && record.problem === notUTF8)
     throw new UnreadableFileError(`line ${record.line}: ${notUTF8} (in Excel: CSV UTF-8)`);
@@ -54,8 +54,8 @@ const refuseOtherEncoding = (record: FileRecord): void => {
 
 /**
  * Reads the file, in order. The same file and columns always give the same readings, so an interrupted import can
- * continue after the contacts that it has stored. Rejects with an UnreadableFileError. A preview has the rows only, and
- * needs no column with a key.
+ * continue after the contacts that it has stored. Rejects with an UnreadableFileError. A preview contains only the
+ * rows, and does not need a column with a key.
  */
 export async function* readContacts(
   source: Source,
@@ -70,7 +70,7 @@ export async function* readContacts(
         continue;
       }
       if (file === undefined)
-        throw new UnreadableFileError('the file must be CSV, with the names of columns on its first line');
+        throw new UnreadableFileError('the file must be CSV, with the names of the columns on its first line');
       const { line } = record;
       if ('problem' in record) yield { file, line, problem: record.problem };
       else yield { file, line, row: record.row, ...toContact(record.row, file.columns) };

@@ -1,7 +1,7 @@
 /** Converts a row of a file to a contact of importContacts. */
 import { attrIDOf, type ColumnMapping, type ContactTarget } from './columns.ts';
 
-/** A contact as importContacts takes it, without empty values. */
+/** A contact as importContacts accepts it, without empty values. */
 export type ImportedContact = Readonly<Record<string, unknown>>;
 
 /** A row that can't be imported. */
@@ -15,16 +15,16 @@ const unsubscribed = new Set(['unsubscribed', 'true', '1', 'on', 'yes']);
 const subscribed = new Set(['subscribed', 'never_subscribed', 'false', '0', 'off', 'no']);
 const timestamp = /^\d{4}-\d\d-\d\d/;
 
-/** Returns a contactStatus; '' if the cell names none, undefined if it is of no known form. */
+/** Returns a contactStatus; '' if the cell contains none, undefined if the cell is not recognized. */
 const toStatus = (text: string): string | undefined => {
   const word = text.toLowerCase();
   if (word === 'active' || word === 'archived') return word;
-  // Mailchimp's file of unsubscribed contacts has the time.
+  // Mailchimp's file of unsubscribed contacts has the time at which they unsubscribed.
   if (unsubscribed.has(word) || timestamp.test(word)) return 'unsubscribed';
   return word === '' || subscribed.has(word) ? '' : undefined;
 };
 
-/** Mautic separates tags by `|`, our own export by `;`, and Mailchimp writes `"VIP","Blog"`. */
+/** Mautic separates tags with `|`, Firsthand's own export with `;`, and Mailchimp writes `"VIP","Blog"`. */
 const toTagIDs = (text: string): string =>
   text
     .split(/[|;,]/)
@@ -43,7 +43,7 @@ const toText = (cell: unknown): string =>
     .trim()
     .replace(/^'(?=[=+\-@＝＋－＠])/, '');
 
-/** Returns the contact of a row, or why there is none. An empty cell leaves a value as it is. */
+/** Returns the contact of a row, or the reason why it has none. An empty cell does not change a value. */
 export const toContact = (
   row: Readonly<Record<string, unknown>>,
   columns: ColumnMapping,
@@ -69,7 +69,7 @@ export const toContact = (
   return { contact };
 };
 
-/** Returns the column of a field that the server refuses, such as `contact[3].contactAttr[0].attrID`. */
+/** Returns the column of a field that the server refused, such as `contact[3].contactAttr[0].attrID`. */
 export const columnOf = (columns: ColumnMapping, contact: ImportedContact, field: string): string | undefined => {
   const attribute = /contactAttr\[(\d+)\]/.exec(field)?.[1];
   const attributes = (contact.contactAttr ?? []) as readonly { readonly attrID: string }[];

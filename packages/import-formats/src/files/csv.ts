@@ -5,14 +5,14 @@ import type { FileRecord, ProblemRecord, RecordParser } from './record.ts';
 
 export type Separator = ',' | ';' | '\t';
 
-/** A cell, quoted or not, with the separator after it. Sticky, so that each match starts where the last one ended. */
+/** A cell, quoted or not, and the separator after it. Sticky, so that each match starts where the last one ended. */
 const cellPatterns: Readonly<Record<Separator, RegExp>> = {
   ',': /(?:"((?:[^"]|"")*)"|([^",]*))(,|$)/y,
   ';': /(?:"((?:[^"]|"")*)"|([^";]*))(;|$)/y,
   '\t': /(?:"((?:[^"]|"")*)"|([^"\t]*))(\t|$)/y,
 };
 
-/** Returns the separator of which the first line has the most: Excel writes semicolons in locales with decimal commas. */
+/** Returns the most frequent separator of the first line: Excel writes semicolons in locales with decimal commas. */
 export const findSeparator = (start: string): Separator => {
   const [line = ''] = start.replaceAll(/"[^"]*"/g, '').split('\n');
   const separators: readonly Separator[] = [',', ';', '\t'];
@@ -35,7 +35,7 @@ const toCells = (record: string, separator: Separator): string[] | undefined => 
   }
 };
 
-const hasOpenQuote = (text: string): boolean => {
+const hasUnpairedQuote = (text: string): boolean => {
   let isOpen = false;
   for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at + 1)) isOpen = !isOpen;
   return isOpen;
@@ -56,7 +56,7 @@ export const createCSVParser = (separator: Separator = ','): RecordParser => {
   const toRecord = (line: number, text: string): FileRecord => {
     const cells = toCells(text, separator);
     if (cells === undefined) {
-      const problem = 'a quote is in the middle of a cell: write such cells within quotes, and quotes in them twice';
+      const problem = 'a quote is in the middle of a cell: enclose such cells in quotes, and double the quotes in them';
       return { line, problem };
     }
     if (header === undefined) {
@@ -67,7 +67,7 @@ export const createCSVParser = (separator: Separator = ','): RecordParser => {
     return { line, problem: `the row has ${cells.length} cells, but the header has ${header.length}` };
   };
 
-  const closeUnread = ({ first, texts }: NonNullable<typeof open>): ProblemRecord => {
+  const giveUpOpen = ({ first, texts }: NonNullable<typeof open>): ProblemRecord => {
     open = undefined;
     const extent = texts.length > 1 ? `, and the next ${texts.length - 1} lines are not read` : '';
     return { line: first, problem: `a quote is not closed${extent}` };
@@ -76,24 +76,24 @@ export const createCSVParser = (separator: Separator = ','): RecordParser => {
   function* read(entries: Iterable<Line | ProblemRecord>): Generator<FileRecord> {
     for (const entry of entries) {
       if ('problem' in entry) {
-        if (open) yield closeUnread(open);
+        if (open) yield giveUpOpen(open);
         yield entry;
         continue;
       }
       const { line, text } = entry;
-      const changes = hasOpenQuote(text);
-      if (open === undefined && !changes) {
+      const isUnpaired = hasUnpairedQuote(text);
+      if (open === undefined && !isUnpaired) {
         if (text !== '') yield toRecord(line, text);
         continue;
       }
       open ??= { first: line, texts: [], length: 0 };
       open.texts.push(text);
       open.length += text.length + 1;
-      if (open.texts.length > 1 && changes) {
+      if (open.texts.length > 1 && isUnpaired) {
         const { first, texts } = open;
         open = undefined;
         yield toRecord(first, texts.join('\n'));
-      } else if (open.length > maxRecordBytes) yield closeUnread(open);
+      } else if (open.length > maxRecordBytes) yield giveUpOpen(open);
     }
   }
 
@@ -101,7 +101,7 @@ export const createCSVParser = (separator: Separator = ','): RecordParser => {
     push: (chunk) => read(lines.push(chunk)),
     *end() {
       yield* read(lines.end());
-      if (open) yield closeUnread(open);
+      if (open) yield giveUpOpen(open);
     },
   };
 };

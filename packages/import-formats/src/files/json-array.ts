@@ -13,7 +13,7 @@ export const createJSONArrayParser = (): RecordParser => {
   let line = 1;
   let elements = 0;
   let elementLine = 0;
-  /** The number of open arrays and objects, of which the file's array is the first. */
+  /** The number of open arrays and objects, including the file's array. */
   let depth = 0;
   let isInString = false;
   let isEscaped = false;
@@ -71,7 +71,7 @@ export const createJSONArrayParser = (): RecordParser => {
       if (depth > 1) pending.add(chunk.subarray(from));
     },
     *end() {
-      if (!isEnded) yield { line, problem: `the file ends after ${elements} elements, before its array does` };
+      if (!isEnded) yield { line, problem: `the file ends after ${elements} elements, before the end of its array` };
     },
   };
 };

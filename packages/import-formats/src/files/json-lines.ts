@@ -9,7 +9,7 @@ function* parse(lines: Iterable<Line | ProblemRecord>): Generator<FileRecord> {
   }
 }
 
-/** Reads one JSON object per line. A line that is not one affects no other line. */
+/** Reads one JSON object per line. A line that is not a JSON object does not affect other lines. */
 export const createJSONLinesParser = (): RecordParser => {
   const lines = createLineSplitter();
   return { push: (chunk) => parse(lines.push(chunk)), end: () => parse(lines.end()) };

@@ -1,2 +1,4 @@
-/** The maximum size of a line, a CSV record or an element of a JSON array, which are in memory as a whole. */
+/**
+ * The maximum size of a line, a CSV record or an element of a JSON array, each of which is kept in memory as a whole.
+ */
 export const maxRecordBytes = 4 * 1024 * 1024;

@@ -1,4 +1,4 @@
-/** Splits a file into lines of UTF-8. A line that is too long or is not UTF-8 is a problem; the next one is read. */
+/** Splits a file into lines of UTF-8. A line that is too long or not UTF-8 is reported as a problem. */
 import { maxRecordBytes } from './limits.ts';
 import { createPendingBytes } from './pending-bytes.ts';
 import type { ProblemRecord } from './record.ts';

@@ -1,6 +1,6 @@
 import type { Row } from './record.ts';
 
-/** Exports are flatter. A request of the API may be nested at most 32 levels deep, of which the message is a part. */
+/** Exports are less deeply nested. An API request, which contains the message, may be nested at most 32 levels deep. */
 const maxDepth = 24;
 
 const isTooDeep = (value: unknown, depth = 0): boolean => {

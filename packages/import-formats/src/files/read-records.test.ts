@@ -27,7 +27,7 @@ describe('CSV', () => {
       }),
     ));
 
-  it('has the line on which a record begins', async () => {
+  it('yields the line on which a record begins', async () => {
     expect(await read('a,b\n1,"x\ny"\n\n2,z\n')).toEqual([
       { line: 1, header: ['a', 'b'] },
       { line: 2, row: { a: '1', b: 'x\ny' } },
@@ -35,7 +35,7 @@ describe('CSV', () => {
     ]);
   });
 
-  it('has a problem at a row of another length, and reads the next row', async () => {
+  it('reports a row with a different number of cells, and reads the next row', async () => {
     expect(await read('a,b\n1\n1,2,3\n4,5')).toEqual([
       { line: 1, header: ['a', 'b'] },
       { line: 2, problem: 'the row has 1 cells, but the header has 2' },
@@ -44,7 +44,7 @@ describe('CSV', () => {
     ]);
   });
 
-  it('has a problem at a quote in the middle of a cell', async () => {
+  it('reports a quote in the middle of a cell', async () => {
     const [, record, next] = await read('a,b\n1,5" screen "x"\n"1"2,3\n');
     expect([record, next]).toEqual([
       { line: 2, problem: expect.stringContaining('a quote is not closed, and the next 1 lines') },
@@ -82,14 +82,14 @@ describe('JSON', () => {
       }),
     ));
 
-  it('has the line on which an element begins', async () => {
+  it('yields the line on which an element begins', async () => {
     expect(await read('[\n{"a":\n1},\n\n{"b":2}]')).toEqual([
       { line: 2, row: { a: 1 } },
       { line: 5, row: { b: 2 } },
     ]);
   });
 
-  it('has a problem at a line that is not an object, and reads the next line', async () => {
+  it('reports a line that is not an object, and reads the next line', async () => {
     const records = await read('{"a":1}\n{"a":}\n[1]\n"x"\n\n{"a":{"b":"cut\n{"a":2}\n');
     expect(records.map((record) => ('problem' in record ? `${record.line} ${record.problem}` : record.line))).toEqual([
       1,
@@ -101,11 +101,11 @@ describe('JSON', () => {
     ]);
   });
 
-  it('names the column if the engine does', async () => {
+  it('reports the column of a mistake if the JavaScript engine does', async () => {
     expect(await read('{"a":1,}')).toEqual([{ line: 1, problem: 'the text is not JSON in column 8' }]);
   });
 
-  it('has a problem at an element that is not JSON, and reads the next one', async () => {
+  it('reports an element that is not JSON, and reads the next element', async () => {
     expect(await read('[{"a":}, {"a":1}]')).toEqual([
       { line: 1, problem: expect.stringMatching(/^element 1 of the array: the text is not JSON/) },
       { line: 1, row: { a: 1 } },
@@ -116,14 +116,14 @@ describe('JSON', () => {
     expect(read(text)).rejects.toThrow(/^line 1: there is text after/),
   );
 
-  it('has a problem at the end of an array that is cut', async () => {
+  it('reports that an array is truncated', async () => {
     expect(await read('[{"a":1},\n{"a":')).toEqual([
       { line: 1, row: { a: 1 } },
-      { line: 2, problem: 'the file ends after 2 elements, before its array does' },
+      { line: 2, problem: 'the file ends after 2 elements, before the end of its array' },
     ]);
   });
 
-  it('has a problem at an object that is nested too deeply', async () => {
+  it('reports an object that is nested too deeply', async () => {
     const nested = `${'{"a":'.repeat(1_000)}1${'}'.repeat(1_000)}`;
     const problem = expect.stringContaining('nested more than 24 levels deep');
     expect(await read(`{"b":1}\n${nested}`)).toEqual([
@@ -150,7 +150,7 @@ describe('every kind of file', () => {
     ['JSON lines', '{"a":"%"}\n{"a":"x"}\n'],
     ['a JSON array', '[{"a":"%"},{"a":"x"}]'],
     ['CSV', 'a\n%\nx\n'],
-  ])('has a problem at text that is not UTF-8, or is too long, and is read to its end: %s', async (_, text) => {
+  ])('is read to its end despite text that is not UTF-8 or is too long, which is reported: %s', async (_, text) => {
     const latin = Buffer.from(text.replace('%', 'é'), 'latin1');
     expect((await read(latin)).slice(-2)).toEqual([
       { line: expect.any(Number), problem: expect.stringContaining('not UTF-8') },
@@ -167,20 +167,20 @@ describe('every kind of file', () => {
     ['a Parquet file', Buffer.from('PAR1'), /firsthand import/],
     ['a Zstandard file', Buffer.from([0x28, 0xb5, 0x2f, 0xfd]), /Zstandard/],
     ['UTF-16', Buffer.from('\uFEFFa,b', 'utf16le'), /save the file as UTF-8/],
-    ['damaged gzip data', Buffer.from([0x1f, 0x8b, 8, 0, 0, 0]), /Is it complete\?/],
+    ['damaged gzip data', Buffer.from([0x1f, 0x8b, 8, 0, 0, 0]), /Is the file complete\?/],
   ])('is refused with advice if it is %s', async (_, content, message) => {
     await expect(read(content)).rejects.toThrow(UnreadableFileError);
     await expect(read(content)).rejects.toThrow(message);
   });
 
-  it('is read to where its compressed data ends, and then unreadable', async () => {
+  it('is read until its compressed data is truncated, and is then reported as unreadable', async () => {
     const lines = Array.from({ length: 50_000 }, (_, index) => `{"a":${index}}\n`).join('');
     const compressed = gzipSync(lines);
     const records: FileRecord[] = [];
     const readAll = async () => {
       for await (const part of readRecords(toSource(compressed.subarray(0, -1_000), 1_000))) records.push(...part);
     };
-    await expect(readAll()).rejects.toThrow(/Is it complete\?/);
+    await expect(readAll()).rejects.toThrow(/Is the file complete\?/);
     expect(records.length).toBeGreaterThan(1_000);
   });
 
@@ -189,7 +189,7 @@ describe('every kind of file', () => {
     expect(await read(gzipSync(''))).toEqual([]);
   });
 
-  it('may come in empty chunks', async () => {
+  it('may contain empty chunks', async () => {
     const text = '{"a":1}\n'.repeat(400);
     const source = new ReadableStream<Uint8Array>({
       start(controller) {

@@ -13,7 +13,7 @@ const startsWith = (bytes: Uint8Array, prefix: readonly number[]): boolean =>
 const gzip = [0x1f, 0x8b];
 const byteOrderMark = [0xef, 0xbb, 0xbf];
 
-/** Files of other kinds by their first bytes. */
+/** Advice for files of other kinds, by their first bytes. */
 const otherKinds: readonly (readonly [prefix: readonly number[], advice: string])[] = [
   [
     [0x50, 0x4b, 0x03, 0x04],
@@ -25,7 +25,7 @@ const otherKinds: readonly (readonly [prefix: readonly number[], advice: string]
   [[0xfe, 0xff], 'the text is UTF-16: save the file as UTF-8'],
 ];
 
-/** The bytes that are read to recognize the kind of a file. */
+/** The number of bytes that are read to recognize the kind of a file. */
 const startLength = 1_024;
 
 const concat = (a: Uint8Array, b: Uint8Array): Uint8Array => {
@@ -35,7 +35,7 @@ const concat = (a: Uint8Array, b: Uint8Array): Uint8Array => {
   return bytes;
 };
 
-/** Reads the start of a stream, which is the whole file if it is shorter. `whole` is the stream with its start. */
+/** Reads the start of a stream, which is the whole file if it is shorter. `whole` is the stream including its start. */
 const peek = async (source: Source): Promise<{ start: Uint8Array; whole: Source }> => {
   const reader = source.getReader();
   let start: Uint8Array = new Uint8Array();
@@ -64,8 +64,8 @@ const peek = async (source: Source): Promise<{ start: Uint8Array; whole: Source 
 };
 
 /**
- * Node 20 queues up to 256 MiB here, and reads on when the reader stops. A program that reads large files on Node
- * should decompress them before, with `createGunzip`.
+ * Node 20 queues up to 256 MiB here, and continues to read after the reader has stopped. A program that reads large
+ * files on Node should decompress them itself, with `createGunzip`.
  */
 const decompress = (source: Source): Source => {
   const { readable, writable } = new DecompressionStream('gzip');
@@ -110,6 +110,8 @@ export async function* readRecords(source: Source): AsyncGenerator<Iterable<File
   } catch (error) {
     if (error instanceof UnreadableFileError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    throw new UnreadableFileError(`the file can't be read any further: ${reason}. Is it complete?`, { cause: error });
+    throw new UnreadableFileError(`the rest of the file can't be read: ${reason}. Is the file complete?`, {
+      cause: error,
+    });
   }
 }

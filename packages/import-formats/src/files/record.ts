@@ -2,7 +2,7 @@
 export type Row = Readonly<Record<string, unknown>>;
 
 interface Position {
-  /** The line of the file on which the record begins, from 1. */
+  /** The line of the file on which the record begins. The first line is 1. */
   readonly line: number;
 }
 
@@ -10,12 +10,12 @@ export interface RowRecord extends Position {
   readonly row: Row;
 }
 
-/** The names of the columns of a CSV file. It is the first record of such a file, and only there. */
+/** The names of the columns of a CSV file. It is always the first record of such a file, and never a later one. */
 export interface HeaderRecord extends Position {
   readonly header: readonly string[];
 }
 
-/** A record that can't be read. The message does not name the line. */
+/** A record that can't be read. The message does not contain the line. */
 export interface ProblemRecord extends Position {
   readonly problem: string;
 }
@@ -25,11 +25,11 @@ export type FileRecord = RowRecord | HeaderRecord | ProblemRecord;
 /** Reads the records of one file from its chunks, in order. */
 export interface RecordParser {
   push(chunk: Uint8Array): Iterable<FileRecord>;
-  /** The last record, after the last chunk. */
+  /** Call it after the last chunk. Returns the last record, if there is one. */
   end(): Iterable<FileRecord>;
 }
 
-/** The file can't be read, or not any further. The message says why, and what to do. */
+/** The file, or the rest of it, can't be read. The message explains why, and what to do. */
 export class UnreadableFileError extends Error {
   override readonly name = 'UnreadableFileError';
 }

@@ -1,4 +1,4 @@
-/** For tests: a source that yields a text, or bytes, in chunks of this size. */
+/** For tests: creates a source that yields text or bytes in chunks of a given size. */
 import type { Source } from './read-records.ts';
 
 export const toSource = (content: string | Uint8Array, chunkSize = 64): Source => {

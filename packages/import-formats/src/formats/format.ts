@@ -4,18 +4,18 @@ import type { Row } from '../files/record.ts';
 /** A message of Segment's HTTP API. */
 export type Message = Readonly<Record<string, unknown>>;
 
-/** Why a row is left out on purpose. */
+/** The reason why a row is deliberately left out. */
 export type SkipReason =
   | 'robot'
-  /** The tool has logged it for itself, such as the start of a session. */
+  /** The tool logged it for its own use, such as the start of a session. */
   | 'not an event'
-  /** It names no browser and no person. */
+  /** The row identifies neither a browser nor a person. */
   | 'no visitor';
 
 export type Outcome =
   | { readonly message: Message }
   | { readonly skipped: SkipReason }
-  /** A sentence without the line. */
+  /** A description without the line. */
   | { readonly problem: string };
 
 export interface Format {
@@ -23,6 +23,6 @@ export interface Format {
   readonly label: string;
   /** Fields that every row has. They distinguish the format from those that follow in the table of formats. */
   readonly fields: readonly string[];
-  /** A pure function: the same row always makes the same messages. */
+  /** A pure function: the same row always gives the same messages. */
   toMessages(row: Row): readonly Outcome[];
 }

@@ -8,16 +8,16 @@ import type { Format } from './format.ts';
 import { toLabels } from './labels.ts';
 import { compact, invalidField, pathOf, toRecord, toText, toTimeOfSeconds } from './values.ts';
 
-/** Markers of GA4 itself: of sessions, of new visitors and of time. */
-const markers = new Set(['session_start', 'first_visit', 'first_open', 'user_engagement']);
+/** Events that GA4 logs for its own use: starts of sessions, first visits and engagement times. */
+const internalEvents = new Set(['session_start', 'first_visit', 'first_open', 'user_engagement']);
 
-/** Parameters that GA4 itself adds, and those of a page, whose addresses may have secrets in their queries. */
+/** Whether GA4 adds the parameter itself, or it describes the page, whose URL may have secrets in its query. */
 const isInternal = (key: string): boolean =>
   /^(?:ga_session_|engaged_session_|session_engaged$|engagement_time_|firebase_|batch_|page_|(?:debug_mode|entrances|ignore_referrer)$)/.test(
     key,
   );
 
-/** Traffic that GA4 recognizes by its referrer, which the page view has as well. */
+/** The media of traffic that GA4 recognizes by its referrer, which the page view also has. */
 const organicMedia = new Set(['organic', 'referral', '(none)', '(not set)']);
 
 const readParameters = (list: unknown): Map<string, unknown> => {
@@ -31,7 +31,7 @@ const readParameters = (list: unknown): Map<string, unknown> => {
   return parameters;
 };
 
-/** The campaign that came with the event. The traffic sources of its session and its user are of earlier events. */
+/** The campaign of the event itself. The traffic sources of its session and its user belong to earlier events. */
 const campaignOf = (row: Row): Row | undefined => {
   const collected = toRecord(row.collected_traffic_source);
   const medium = toText(collected.manual_medium);
@@ -50,7 +50,7 @@ const campaignOf = (row: Row): Row | undefined => {
 
 let countryCodes: Map<string, string> | undefined;
 
-/** GA4 writes the English names of countries. */
+/** Converts a country's English name, which GA4 writes, to its code. */
 const toCountryCode = (name: unknown): string | undefined => {
   if (countryCodes === undefined) {
     const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
@@ -71,9 +71,9 @@ export const ga4: Format = {
     if (timestamp === undefined)
       return [invalidField('event_timestamp', row.event_timestamp, 'microseconds since 1970')];
     if (event === undefined) return [invalidField('event_name', row.event_name, 'the name of the event')];
-    if (markers.has(event)) return [{ skipped: 'not an event' }];
+    if (internalEvents.has(event)) return [{ skipped: 'not an event' }];
     const [anonymousId, userId] = [toText(row.user_pseudo_id), toText(row.user_id)];
-    // Visitors who have not consented to cookies.
+    // The visitor has not consented to cookies.
     if (anonymousId === undefined && userId === undefined) return [{ skipped: 'no visitor' }];
 
     const parameters = readParameters(row.event_params);

@@ -1,11 +1,11 @@
 /**
- * The labels `$browser`, `$os`, `$device` and `$country` of an event, from what another tool found out. Values are those
- * that the server gives to its own visitors; others are omitted.
+ * The labels `$browser`, `$os`, `$device` and `$country` of an event, from what another tool detected. The values are
+ * those that the server detects itself; others are omitted.
  */
 import type { Row } from '../files/record.ts';
 import { compact, toText } from './values.ts';
 
-/** By the name that a tool writes, in small letters. */
+/** The values of `$browser`, by the name that a tool writes, in lowercase. */
 const browsers = new Map([
   ['brave', 'Brave'],
   ['chrome', 'Chrome'],
@@ -43,7 +43,7 @@ const browsers = new Map([
   ['yandexbrowser', 'Yandex Browser'],
 ]);
 
-/** By the beginning of the name that a tool writes, in small letters. */
+/** The values of `$os`, by the beginning of the name that a tool writes, in lowercase. */
 const systems: readonly (readonly [start: string, name: string])[] = [
   ['android', 'Android'],
   ['chrome os', 'Chrome OS'],
@@ -73,7 +73,7 @@ interface VisitorFacts {
   readonly browser?: unknown;
   readonly os?: unknown;
   readonly device?: unknown;
-  /** Two letters. */
+  /** The ISO 3166 code, with two letters. */
   readonly country?: unknown;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Matomo's API `Live.getLastVisitsDetails` with `format=json`: an array of visits, each with its actions in order.
  *
- * The campaign and the referrer of a visit go to its first page view. A visitor is a browser.
+ * The first page view of a visit gets the visit's campaign and referrer. Each visitor is a browser.
  */
 import type { Row } from '../files/record.ts';
 import type { Format, Message, Outcome } from './format.ts';
@@ -13,7 +13,7 @@ interface Track {
   readonly properties: Row | undefined;
 }
 
-/** The event of an action by its type. Impressions of content and abandoned carts are no events. */
+/** The event of an action, by the action's type. Content impressions and abandoned carts are not events. */
 const tracks = new Map<unknown, (action: Row) => Track>([
   [
     'event',
@@ -52,7 +52,10 @@ const tracks = new Map<unknown, (action: Row) => Track>([
   ],
 ]);
 
-/** With the plugin for campaigns, a visit has all parts; otherwise the name and the keyword. */
+/**
+ * With Matomo's plugin for campaigns, a visit has all parts of the campaign. Otherwise, it has only the name and the
+ * keyword.
+ */
 const campaignOf = (visit: Row): Row | undefined => {
   if (visit.referrerType !== 'campaign') return undefined;
   return compact({

@@ -1,6 +1,6 @@
 /**
- * PostHog's batch export of events as JSON lines or Parquet, and the CSV of its SQL editor. Properties are an object, or
- * its JSON as text.
+ * PostHog's batch export of events as JSON lines or Parquet, and the CSV of its SQL editor. Properties are an object,
+ * or its JSON as text.
  *
  * | event | message |
  * |---|---|
@@ -8,14 +8,14 @@
  * | `$identify`, `$set` | identify, with the properties of the person |
  * | `$create_alias` | alias |
  * | `$pageleave` and others about performance, feature flags and groups | none |
- * | others, also `$autocapture` | track, under the same name |
+ * | others, including `$autocapture` | track, with the same name |
  */
 import type { Row } from '../files/record.ts';
 import type { Format, Message } from './format.ts';
 import { toLabels } from './labels.ts';
 import { aTime, compact, invalidField, toRecord, toText, toTime } from './values.ts';
 
-/** What PostHog logs for itself. */
+/** Events that PostHog logs for its own use. */
 const internalEvents = new Set([
   ...['$pageleave', '$feature_flag_called', '$groupidentify', '$heatmap', '$$heatmap', '$merge_dangerously'],
   ...['$opt_in', '$performance_event', '$snapshot', '$web_vitals'],
@@ -32,14 +32,17 @@ const parseProperties = (value: unknown): Row | undefined => {
   return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? (parsed as Row) : undefined;
 };
 
-/** Names that begin with $ are PostHog's; campaigns of earlier pages stay with a browser, so pages have them in their URL. */
+/**
+ * Whether a property is not PostHog's own: those have names that begin with $. Campaign properties are also excluded,
+ * because they may come from an earlier page; the current page has them in its URL.
+ */
 const isOwn = (name: string): boolean =>
   !name.startsWith('$') && !/^(?:utm_\w+|gclid|fbclid|msclkid|token|distinct_id|title)$/.test(name);
 
 const ownProperties = (properties: Row): Row | undefined =>
   compact(Object.fromEntries(Object.entries(properties).filter(([name]) => isOwn(name))));
 
-/** The browser and the person. An event without `$device_id` is of a server, whose events name the person. */
+/** The browser and the person. An event without `$device_id` comes from a server, whose events identify the person. */
 const identify = (id: string, { $device_id, $is_identified, $process_person_profile }: Row) => {
   const device = toText($device_id);
   const isAnonymous = id === device || $is_identified === false || $process_person_profile === false;

@@ -9,7 +9,7 @@ const message = {
   properties: { price: 9 },
 };
 
-it('takes the time that Segment has corrected, and leaves the rest of the message as it is', () => {
+it('uses the time that Segment has corrected, and does not change the rest of the message', () => {
   const times = { receivedAt: '2026-11-01T09:30:02Z', sentAt: '2025-01-01T00:00:01Z' };
   const originalTimestamp = '2025-01-01T00:00:00Z';
   const timestamp = '2026-11-01T09:30:01.000Z';

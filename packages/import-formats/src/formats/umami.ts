@@ -18,7 +18,7 @@ const names = new Map([
 const pageView = '1';
 const performance = '5';
 
-/** A cell without the apostrophe that Umami puts before what a spreadsheet would take for a formula. */
+/** A cell without the apostrophe that Umami puts before text that a spreadsheet would read as a formula. */
 const toCell = (value: unknown): string | undefined => {
   const text = toText(value);
   // PostgreSQL and ClickHouse write \N for null.

@@ -4,13 +4,13 @@ import type { Outcome } from './format.ts';
 export const toRecord = (value: unknown): Row =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Row) : {};
 
-/** A text that is not empty, or a number as text. */
+/** Returns text that is not empty, or a number as text; otherwise undefined. */
 export const toText = (value: unknown): string | undefined => {
   if (typeof value === 'number') return String(value);
   return typeof value === 'string' && value !== '' ? value : undefined;
 };
 
-/** Removes fields without a value. Returns undefined if none has one. */
+/** Removes fields without a value. Returns undefined if no field has a value. */
 export const compact = (fields: Row): Row | undefined => {
   const entries = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null && value !== '');
   return entries.length > 0 ? Object.fromEntries(entries) : undefined;
@@ -51,10 +51,10 @@ export const aTime = 'a date and time such as 2026-11-01 09:30:00';
 const toURL = (value: string | undefined): URL | undefined =>
   value !== undefined && URL.canParse(value) ? new URL(value) : undefined;
 
-/** The path of an address. Its query may contain secrets, so events that are not page views have only the path. */
+/** The path of a URL. The query of a URL may contain secrets, so events that are not page views have only the path. */
 export const pathOf = (address: string | undefined): string | undefined => toURL(address)?.pathname;
 
-/** An address without its query, as the tracker logs links. */
+/** A URL without its query, as in the links that the tracker logs. */
 export const withoutQuery = (address: string | undefined): string | undefined => {
   const url = toURL(address);
   return url && url.origin + url.pathname;

@@ -37,7 +37,7 @@ export async function* readParquetMessages(path: string, format?: FormatName): A
           const detected = findFormat(Object.keys(row));
           if (detected === undefined)
             throw new UnreadableFileError(
-              `the columns are those of no format that can be imported: ${Object.keys(row).slice(0, 20).join(', ')}`,
+              `the columns do not match a format that can be imported: ${Object.keys(row).slice(0, 20).join(', ')}`,
             );
           toMessages = formats[detected].toMessages;
         }
