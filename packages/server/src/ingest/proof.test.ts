@@ -3,9 +3,9 @@ import { createProof, keyOf } from '../../test/fixtures/proof.ts';
 import { isProof } from './proof.ts';
 
 const key = keyOf('server_secret');
-const vouched = { browserToken: 'browser_public', address: 'ada@example.com', userUUID: 'user_aaaaaaaaaaaaaaaa' };
+const proven = { browserToken: 'browser_public', address: 'ada@example.com', userUUID: 'user_aaaaaaaaaaaaaaaa' };
 const seconds = 1_772_000_000;
-const proof = createProof(vouched, key, seconds);
+const proof = createProof(proven, key, seconds);
 const at = (later: number) => (seconds + later) * 1_000;
 
 describe('a contactProof', () => {
@@ -22,33 +22,33 @@ describe('a contactProof', () => {
     ['is invalid if empty', '', 0, false],
     ['is invalid without its HMAC', '1772000000.', 0, false],
   ])('%s', (_, text, later, valid) => {
-    expect(isProof(text, vouched, [key], at(later))).toBe(valid);
+    expect(isProof(text, proven, [key], at(later))).toBe(valid);
   });
 
   it.each([
-    ['another address', { ...vouched, address: 'eve@example.com' }],
-    ['another user', { ...vouched, userUUID: 'user_bbbbbbbbbbbbbbbb' }],
-    ['another token', { ...vouched, browserToken: 'browser_other' }],
+    ['another address', { ...proven, address: 'eve@example.com' }],
+    ['another user', { ...proven, userUUID: 'user_bbbbbbbbbbbbbbbb' }],
+    ['another token', { ...proven, browserToken: 'browser_other' }],
   ])('does not prove %s', (_, other) => {
     expect(isProof(proof, other, [key], at(0))).toBe(false);
   });
 
   it('proves an external ID if there is no address, but never one that equals a proven address', () => {
-    const { address: _, ...user } = vouched;
+    const { address: _, ...user } = proven;
     const ofID = { ...user, externalID: 'ada@example.com' };
     const proofOfID = createProof(ofID, key, seconds);
     expect(isProof(proofOfID, ofID, [key], at(0))).toBe(true);
-    expect(isProof(proofOfID, vouched, [key], at(0))).toBe(false);
+    expect(isProof(proofOfID, proven, [key], at(0))).toBe(false);
     expect(isProof(proof, ofID, [key], at(0))).toBe(false);
-    expect(isProof(proof, { ...vouched, externalID: 'customer-1042' }, [key], at(0))).toBe(true);
+    expect(isProof(proof, { ...proven, externalID: 'customer-1042' }, [key], at(0))).toBe(true);
     expect(isProof(proofOfID, { ...ofID, externalID: 'ada@example.org' }, [key], at(0))).toBe(false);
     for (const externalID of ['externalID', 'externalID\nx'])
       expect(isProof(proofOfID, { ...user, externalID }, [key], at(0))).toBe(false);
   });
 
   it('can be created only with a live server token', () => {
-    expect(isProof(proof, vouched, [keyOf('server_newer'), key], at(0))).toBe(true);
-    expect(isProof(proof, vouched, [keyOf('server_newer')], at(0))).toBe(false);
-    expect(isProof(proof, vouched, [], at(0))).toBe(false);
+    expect(isProof(proof, proven, [keyOf('server_newer'), key], at(0))).toBe(true);
+    expect(isProof(proof, proven, [keyOf('server_newer')], at(0))).toBe(false);
+    expect(isProof(proof, proven, [], at(0))).toBe(false);
   });
 });

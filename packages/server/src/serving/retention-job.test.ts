@@ -50,12 +50,12 @@ it('deletes nothing while the clock is not trusted', async () => {
     calls += 1;
     return 0;
   };
-  const countedDeleteEnded = async () => {
+  const countDeleteExpired = async () => {
     calls += 1;
     return { deleted: 0, next: null };
   };
   const stop = startRetentionJob(
-    { deleteEventsBefore, deleteExpired: countedDeleteEnded },
+    { deleteEventsBefore, deleteExpired: countDeleteExpired },
     {
       days: 30,
       log,

@@ -11,7 +11,7 @@ import { changeServer } from '../tools/weakened-server.ts';
 import { countingDaysByCalendar } from '../weaknesses/store.ts';
 import { createLedger, judge, readEverything } from './tools/ledger.ts';
 
-const tours = times({ quick: 1, full: 20 });
+const repetitions = times({ quick: 1, full: 20 });
 
 /** libfaketime changes a process's wall clock, but not its monotonic clock. */
 const library = readdirSync('/usr/lib')
@@ -39,7 +39,7 @@ const log = async (url: string, tokenUUID: string, event: object): Promise<Answe
   return { status: response.status, duplicate };
 };
 
-const tour = async (name: string, main?: string) => {
+const serveWithJumpingClock = async (name: string, main?: string) => {
   const path = join(folder, `${name}.db`);
   const clock = join(folder, `${name}.clock`);
   // Replaced atomically, because the process might read it at any moment.
@@ -106,10 +106,10 @@ const tour = async (name: string, main?: string) => {
 
 test('keeps the order of events, detects repeats, and applies rate limits while its clock jumps', async (context) => {
   let events = 0;
-  // In parallel, because a tour mostly waits.
-  const weakenedTour = tour('weakened', changeServer(folder, 'by-calendar', countingDaysByCalendar));
-  for (let nth = 0; nth < tours; nth += 1) {
-    const result = await tour(`ours-${nth}`);
+  // In parallel, because each run mostly waits.
+  const weakenedRun = serveWithJumpingClock('weakened', changeServer(folder, 'by-calendar', countingDaysByCalendar));
+  for (let nth = 0; nth < repetitions; nth += 1) {
+    const result = await serveWithJumpingClock(`ours-${nth}`);
     expect(result).toMatchObject({
       lost: 0,
       twice: 0,
@@ -121,11 +121,11 @@ test('keeps the order of events, detects repeats, and applies rate limits while 
     });
     events += result.events;
   }
-  const weakened = await weakenedTour;
+  const weakened = await weakenedRun;
   expect(weakened.missedRepeats).toBeGreaterThan(0);
   report(context, {
     fault: 'clock changes',
-    count: `${tours} × ${clocks.length} clocks (± a day, 1970, 1,500 days ahead and back, a week), ${events} events`,
+    count: `${repetitions} × ${clocks.length} clocks (± a day, 1970, 1,500 days ahead and back, a week), ${events} events`,
     result: '0 lost, 0 twice, all in order, 0 repeats missed, rate limits hold',
     weakened: `counts days by the calendar: ${weakened.missedRepeats} repeats missed`,
   });

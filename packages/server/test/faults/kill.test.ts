@@ -14,7 +14,7 @@ import { createLedger, createReader, judge, readEverything } from './tools/ledge
 
 const kills = times({ quick: 15, full: 1_000 });
 /** The weakened server loses an event within a few kills, unless a slow machine has not acknowledged any by then. */
-const maxWeakened = 30;
+const maxWeakenedKills = 30;
 let folder: string;
 
 beforeAll(() => {
@@ -66,7 +66,11 @@ test(`loses no acknowledged event and stores no event twice despite ${kills} kil
   expect(result).toMatchObject({ lost: 0, twice: 0, integrity: 'ok' });
   expect(result.acknowledged).toBeGreaterThan(kills * 20);
 
-  const weakened = await killRepeatedly('weakened', maxWeakened, changeServer(folder, 'early', acknowledgingEarly));
+  const weakened = await killRepeatedly(
+    'weakened',
+    maxWeakenedKills,
+    changeServer(folder, 'early', acknowledgingEarly),
+  );
   expect(weakened.lost).toBeGreaterThan(0);
 
   const [p50, p99] = [0.5, 0.99].map((share) => Math.round(quantile(result.ready, share)));

@@ -20,8 +20,8 @@ import { folderOf, nodes } from '../cluster.ts';
 import { type Account, useOwnCluster } from '../tools/own-cluster.ts';
 
 const minuteMs = 60_000;
-const lastsMs = times({ quick: 0.5, full: 60 }) * minuteMs;
-const weakenedLastsMs = 0.5 * minuteMs;
+const durationMs = times({ quick: 0.5, full: 60 }) * minuteMs;
+const weakenedDurationMs = 0.5 * minuteMs;
 const servers = 4;
 /** The number of clients for each account on each server. */
 const clients = 2;
@@ -169,15 +169,15 @@ const changeTogether = async (milliseconds: number, main?: string): Promise<Outc
   return { ...outcome, deadlocks: deadlocksIn(cluster.cluster()).slice(before) };
 };
 
-test(`causes no deadlocks while four servers log, link, merge and erase the same people for ${lastsMs / minuteMs} minutes`, {
-  timeout: lastsMs + 60 * minuteMs,
+test(`causes no deadlocks while four servers log, link, merge and erase the same people for ${durationMs / minuteMs} minutes`, {
+  timeout: durationMs + 60 * minuteMs,
 }, async (context) => {
-  const { counts, failures, deadlocks } = await changeTogether(lastsMs);
+  const { counts, failures, deadlocks } = await changeTogether(durationMs);
   expect({ failures, deadlocks }).toEqual({ failures: [], deadlocks: [] });
   for (const operation of ['logEvents', 'createContact', 'linkUser', 'mergeContact', 'eraseContact'])
     expect(counts[operation]).toBeGreaterThan(0);
   const weakened = await changeTogether(
-    weakenedLastsMs,
+    weakenedDurationMs,
     changeServer(cluster.folder(), 'any-order', lockingInAnyOrder),
   );
   expect(weakened.deadlocks.length).toBeGreaterThan(0);
@@ -186,8 +186,8 @@ test(`causes no deadlocks while four servers log, link, merge and erase the same
     .join(', ');
   report(context, {
     fault: 'Citus: four servers change the same people',
-    count: `${lastsMs / minuteMs} minutes: ${operations}`,
+    count: `${durationMs / minuteMs} minutes: ${operations}`,
     result: '0 deadlocks in the logs of the nodes, 0 responses with a status of 500 or higher',
-    weakened: `locks other users as well, in any order: ${weakened.deadlocks.length} deadlocks in ${weakenedLastsMs / minuteMs} minutes`,
+    weakened: `locks other users as well, in any order: ${weakened.deadlocks.length} deadlocks in ${weakenedDurationMs / minuteMs} minutes`,
   });
 });

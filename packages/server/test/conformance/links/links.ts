@@ -104,24 +104,24 @@ export const describeLinks = (newSite: NewSite): void => {
   });
 
   describe('a listed link', () => {
-    const currents = async (site: Site, contactUUID: string) =>
+    const listCurrent = async (site: Site, contactUUID: string) =>
       (await linksOf(site, contactUUID)).map(({ userUUID, current }) => [userUUID, current]);
 
     test('is current until its user is unlinked or linked to another contact, or the link is voided', async () => {
       const site = await newSite();
       const { contactUUID: one } = await site.server.createContact({ address: ann });
       const { contactUUID: other } = await site.server.createContact({ address: ben, userUUID: phone });
-      expect(await currents(site, one)).toEqual([[laptop, true]]);
+      expect(await listCurrent(site, one)).toEqual([[laptop, true]]);
       const { linkID } = await site.link(laptop, other);
-      expect(await currents(site, one)).toEqual([[laptop, false]]);
-      expect(await currents(site, other)).toEqual([
+      expect(await listCurrent(site, one)).toEqual([[laptop, false]]);
+      expect(await listCurrent(site, other)).toEqual([
         [phone, true],
         [laptop, true],
       ]);
       await site.voidLink(linkID);
-      expect(await currents(site, one)).toEqual([[laptop, true]]);
+      expect(await listCurrent(site, one)).toEqual([[laptop, true]]);
       await site.unlink(laptop);
-      expect(await currents(site, one)).toEqual([[laptop, false]]);
+      expect(await listCurrent(site, one)).toEqual([[laptop, false]]);
     });
 
     test('stays current after a merge, and after a claim for another contact, which has no effect', async () => {
@@ -129,9 +129,9 @@ export const describeLinks = (newSite: NewSite): void => {
       const { contactUUID: one } = await site.server.createContact({ address: ann });
       const { contactUUID: other } = await site.server.createContact({ address: ben, userUUID: phone });
       await site.browser.createContact({ address: ben });
-      expect(await currents(site, one)).toEqual([[laptop, true]]);
+      expect(await listCurrent(site, one)).toEqual([[laptop, true]]);
       await site.merge(one, other);
-      expect(await currents(site, one)).toEqual([
+      expect(await listCurrent(site, one)).toEqual([
         [laptop, true],
         [phone, true],
         [laptop, false],

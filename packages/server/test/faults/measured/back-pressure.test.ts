@@ -28,7 +28,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Sends batches from many clients that hardly wait after a refusal. */
-const press = async (name: string, main?: string) => {
+const overload = async (name: string, main?: string) => {
   const path = join(folder, `${name}.db`);
   const token = await createTestAccount(path);
   const served = await startServerProcess(path, await freePort(), { main });
@@ -61,11 +61,11 @@ const press = async (name: string, main?: string) => {
 };
 
 test(`limits its memory under much more load than it can store, for ${seconds} s, and stores exactly what it acknowledges`, async (context) => {
-  const result = await press('ours');
+  const result = await overload('ours');
   expect(result).toMatchObject({ lost: 0, twice: 0, unacknowledged: 0, exitCode: 0, withoutRetryAfter: 0, others: [] });
   expect(result.refused).toBeGreaterThan(0);
   expect(result.megabytes - result.idle).toBeLessThan(maxGrowthMegabytes);
-  const weakened = await press('weakened', changeServer(folder, 'without-bound', withoutQueueLimit));
+  const weakened = await overload('weakened', changeServer(folder, 'without-bound', withoutQueueLimit));
   expect(weakened.refused === 0 || weakened.megabytes - weakened.idle >= maxGrowthMegabytes).toBe(true);
   report(context, {
     fault: 'back-pressure',

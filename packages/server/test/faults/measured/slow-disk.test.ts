@@ -29,7 +29,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Sends far more than the disk can store if each sync takes a second. */
-const slowDown = async (name: string, main?: string) => {
+const overloadSlowDisk = async (name: string, main?: string) => {
   const path = join(folder, `${name}.db`);
   const token = await createTestAccount(path);
   const served = await startServerProcess(path, await freePort(), { main });
@@ -61,13 +61,13 @@ const slowDown = async (name: string, main?: string) => {
 };
 
 test('loses nothing and limits its memory while each sync takes a second', async (context) => {
-  const result = await slowDown('ours');
+  const result = await overloadSlowDisk('ours');
   expect(result).toMatchObject({ lost: 0, withoutRetryAfter: 0, others: [] });
   expect(result.refused).toBeGreaterThan(0);
   expect(result.stored).toBeGreaterThan(0);
   expect(result.megabytes).toBeLessThan(maxMegabytes);
 
-  const weakened = await slowDown('weakened', changeServer(folder, 'without-bound', withoutQueueLimit));
+  const weakened = await overloadSlowDisk('weakened', changeServer(folder, 'without-bound', withoutQueueLimit));
   expect(weakened.refused === 0 || weakened.megabytes >= maxMegabytes).toBe(true);
   report(context, {
     fault: 'slow disk',

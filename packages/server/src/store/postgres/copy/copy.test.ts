@@ -91,7 +91,7 @@ const countCopied = async (databaseURL: string) => {
 const ignoreProgress = () => {};
 
 /** Ends all connections to a database, and waits until they are gone. Blocks this process in the meantime. */
-const endOthers = (databaseURL: string) => {
+const endOtherConnections = (databaseURL: string) => {
   const script = `import pg from 'pg';
     const client = new pg.Client(process.argv[1]);
     await client.connect();
@@ -227,7 +227,9 @@ describe('a copy', () => {
   test('fails when its idle connection is lost, and then resumes', async () => {
     const databaseURL = await newDatabase();
     const { exported, starts } = createExport();
-    await expect(copyInto(databaseURL, exported, () => endOthers(databaseURL))).rejects.toSatisfy(isTransient);
+    await expect(copyInto(databaseURL, exported, () => endOtherConnections(databaseURL))).rejects.toSatisfy(
+      isTransient,
+    );
     await copyInto(databaseURL, exported, ignoreProgress);
     expect(starts).toEqual([0, 50_000]);
     expect(await countCopied(databaseURL)).toMatchObject({ events: count, different: count });

@@ -103,7 +103,7 @@ test('leaves no files when verification fails', async () => {
   expect(readdirSync(backups)).toEqual([expect.stringMatching(/^firsthand-[\da-f]{12}-lock$/)]);
 });
 
-const draftsBeside = (file: string) => {
+const createDrafts = (file: string) => {
   const drafts = [`${file}.17.new`, `${file}-erased.18.new`];
   const others = [`${join(backups, basename(file).replace(/firsthand-..../, 'firsthand-0000'))}.17.new`, `${file}.new`];
   for (const each of [...drafts, ...others]) writeFileSync(each, '');
@@ -116,7 +116,7 @@ const draftsBeside = (file: string) => {
 test('removes only the drafts of killed processes, when a server starts and before the next backup', async () => {
   const { file } = await createBackup();
   for (const remove of [() => openBackupFolder(path, backups).removeDrafts(), () => createBackup()]) {
-    const { left, untouched } = draftsBeside(file);
+    const { left, untouched } = createDrafts(file);
     expect(left()).toBe(2);
     await remove();
     expect([left(), untouched()]).toEqual([0, true]);
@@ -127,7 +127,7 @@ test('removes only the drafts of killed processes, when a server starts and befo
 test('refuses a second concurrent backup of a database, and removes nothing in the meantime', async () => {
   const { file } = await createBackup();
   const end = openBackupFolder(path, backups).begin();
-  const { left } = draftsBeside(file);
+  const { left } = createDrafts(file);
   openBackupFolder(path, backups).removeDrafts();
   expect(left()).toBe(2);
   await expect(createBackup()).rejects.toThrow(

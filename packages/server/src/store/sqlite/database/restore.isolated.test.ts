@@ -230,7 +230,7 @@ test('repeats the erasures in every record of the database next to the backup, a
 });
 
 /** Whether another user's process could use a file as a server does. Only root can start one. */
-const mayOpen = (path: string, uid: number) =>
+const canOpen = (path: string, uid: number) =>
   spawnSync('test', ['-r', path, '-a', '-w', path], { uid, gid: uid }).status === 0;
 
 test.each([
@@ -263,7 +263,7 @@ test.each([
   for (const suffix of ['', '-erased', '-lock']) {
     const owned = path + suffix;
     expect(statSync(owned).uid).toBe(uid);
-    if (isRoot) expect(mayOpen(owned, uid)).toBe(true);
+    if (isRoot) expect(canOpen(owned, uid)).toBe(true);
   }
 });
 
