@@ -31,7 +31,7 @@ import { describeKeyLimits } from './keys/key-limits.ts';
 import { describeKeyProperties } from './keys/key-properties.ts';
 import { describeDisplacedLinks } from './links/displaced-links.ts';
 import { describeLinks } from './links/links.ts';
-import { describeManyLinks } from './links/many-links.ts';
+import { describeManyLinks, describeManyLinksToContact } from './links/many-links.ts';
 import { describeMerges } from './merges.ts';
 import { describeRefusedRequests } from './refused-requests.ts';
 import { describeRepeats } from './repeats.ts';
@@ -76,18 +76,25 @@ const suites = [
   describeImportedContacts,
   describeRetention,
   describeIsolation,
-  describeScale,
   describeConcurrency,
   describeCommits,
 ];
 
+/** These take a fifth of the total time in memory, so `npm test` leaves them to the other tiers. */
+const largeSuites = [describeManyLinksToContact, describeScale];
+
 /**
  * Declares the tests. `open` returns a new, empty store, which is closed after use; `start` returns the creation time
  * of an account. Most tests share one store, each with its own account, because opening a store can be slow.
+ * `isComplete: false` leaves out the large suites.
  */
-export const describeStore = (name: string, open: Open, start?: () => number): void => {
+export const describeStore = (
+  name: string,
+  open: Open,
+  { start, isComplete = true }: { start?: () => number; isComplete?: boolean } = {},
+): void => {
   describe(name, () => {
     const newSite = useSites(open, start);
-    for (const describeSuite of suites) describeSuite(newSite, open);
+    for (const describeSuite of [...suites, ...(isComplete ? largeSuites : [])]) describeSuite(newSite, open);
   });
 };

@@ -12,7 +12,7 @@ const open = async () => openStore({ databaseURL: await newMigratedDatabase(), r
  */
 const start = nextStart();
 
-describeStore('PostgreSQL', open, process.env.TEST_STORE === 'citus' ? () => start : nextStart);
+describeStore('PostgreSQL', open, { start: process.env.TEST_STORE === 'citus' ? () => start : nextStart });
 
 test('measures the commits that store events: their number, their duration and that of COMMIT', async () => {
   const store = await open();

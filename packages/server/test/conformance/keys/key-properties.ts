@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Refusal } from '../../../src/shared/refusal.ts';
+import { runs } from '../../fixtures/runs.ts';
 import type { Site } from '../../fixtures/site.ts';
 import { newID } from '../../fixtures/store.ts';
 import type { NewSite } from '../sites.ts';
@@ -200,7 +201,7 @@ export const describeKeyProperties = (newSite: NewSite): void => {
             }
           }
         }),
-        { numRuns: 30 },
+        { numRuns: runs(10, 30) },
       );
     });
 
@@ -229,7 +230,7 @@ export const describeKeyProperties = (newSite: NewSite): void => {
             }
           },
         ),
-        { numRuns: 30 },
+        { numRuns: runs(10, 30) },
       );
     });
   });

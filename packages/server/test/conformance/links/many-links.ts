@@ -198,7 +198,9 @@ export const describeManyLinks = (newSite: NewSite): void => {
       expect(Object.fromEntries(owners)).toEqual(model.owners());
     });
   });
+};
 
+export const describeManyLinksToContact = (newSite: NewSite): void => {
   describe('a contact that users claim repeatedly', () => {
     test('has a limited number of links that are only claimed: the oldest of any user are dropped', async () => {
       const site = await newSite();
