@@ -112,6 +112,8 @@ const events = fc.oneof(
 );
 const sent = { tokenUUID: usually('browser_0'), sentTime: usually(1), ...subjectFields };
 
+const numRuns = Number(process.env.RUNS ?? 2_000);
+
 test.each<[name: string, schema: z.ZodType, inputs: fc.Arbitrary<unknown>]>([
   ['batchEvent', batchEvent, eventOf(subjectFields)],
   ['logEvent', logEventInput, eventOf(sent)],
@@ -129,7 +131,7 @@ test.each<[name: string, schema: z.ZodType, inputs: fc.Arbitrary<unknown>]>([
       expect(unregistered.safeParse(input)).toStrictEqual({ success: true, data: fields });
       expect(findUnknown(fields)).toEqual([]);
     }),
-    { numRuns: 5_000 },
+    { numRuns },
   );
-  expect(plain).toBeGreaterThan(500);
+  expect(plain).toBeGreaterThan(numRuns / 10);
 });

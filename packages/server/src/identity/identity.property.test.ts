@@ -182,6 +182,9 @@ const expectOnlyTheAnonymousStretchToMove = (before: Account, user: number, cont
   expect(stretch.filter((event) => ownerIn(before, event) !== null || ownerIn(after, event) !== owner)).toEqual([]);
 };
 
+/** The number of random histories. RUNS sets it, for a longer search. */
+const histories = Number(process.env.RUNS ?? 200);
+
 describe('the identity rules, after every action of any history,', () => {
   test('agree with the reference model about owners, statements, merges and erased events', () => {
     fc.assert(
@@ -201,7 +204,7 @@ describe('the identity rules, after every action of any history,', () => {
           expect(ownersIn(account)).toEqual(new Map(owners));
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: 2 * histories },
     );
   });
 
@@ -227,7 +230,7 @@ describe('the identity rules, after every action of any history,', () => {
           }
         }
       }),
-      { numRuns: 500 },
+      { numRuns: histories },
     );
   });
 
@@ -250,7 +253,7 @@ describe('the identity rules, after every action of any history,', () => {
           if (rule === 'reached back') expect(statement?.sequence).toBeGreaterThan(event.sequence);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: histories },
     );
   });
 });

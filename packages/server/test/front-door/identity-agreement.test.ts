@@ -235,7 +235,7 @@ const expectSameHistories = async (history: History) => {
   }
 };
 
-const histories = runs(40, 15);
+const histories = runs(20, 15);
 
 describe('a store after every action of any history', () => {
   let store: Store;
