@@ -18,18 +18,19 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-const open = () =>
+const open = (role: 'server' | 'command' = 'server') =>
   openStore({
     databaseURL: `sqlite:${path}`,
-    role: 'server',
+    role,
+    create: true,
     onFatal(error) {
       throw error;
     },
   });
 
-/** Creates the database and returns a query for all its events. */
+/** Creates the database, without a server's threads, and returns a query for all its events. */
 const create = async (fill: (site: Site) => Promise<unknown>) => {
-  const store = await open();
+  const store = await open('command');
   const site = await createSite(store);
   await fill(site);
   await store.close();
