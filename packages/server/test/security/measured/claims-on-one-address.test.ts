@@ -17,13 +17,15 @@ import {
 import { changeServer } from '../../tools/weakened-server.ts';
 import { withoutClaimLimit, withoutContactLinkLimit, withoutUserLinkLimit } from '../../weaknesses/store.ts';
 
-const claims = times({ quick: 3_000, full: 100_000 });
+const claims = times({ quick: 1_500, full: 100_000 });
 /** Fewer claims, because each costs more than the previous one without a limit. */
 const weakenedClaims = Math.min(claims, 10_000);
-const usersInTurn = times({ quick: 30, full: 1_000 });
+const usersInTurn = times({ quick: 25, full: 1_000 });
 /** The number of links to each of the two addresses that a user claims alternately. */
 const turns = limits.claimedLinksPerUser / 2;
 const addresses = times({ quick: 2_400, full: 6_000 });
+/** The number of requests of each kind in a round. */
+const requestsPerRound = times({ quick: 100, full: 200 });
 /** The maximum allowed growth of the cost when the number of addresses quadruples. */
 const maxGrowth = 2;
 const batchSize = 100;
@@ -211,8 +213,8 @@ const attackUser = async (name: string, count: number, main?: string) => {
   /** Returns the CPU milliseconds of one request of each kind whose cost might depend on the user's links. */
   const measureRound = async () => {
     const began = readCPUSeconds(served.process.pid as number);
-    for (const sendOne of [claim, log, read]) await sendInBatches(2 * batchSize, sendOne);
-    return (1_000 * (readCPUSeconds(served.process.pid as number) - began)) / (2 * batchSize);
+    for (const sendOne of [claim, log, read]) await sendInBatches(requestsPerRound, sendOne);
+    return (1_000 * (readCPUSeconds(served.process.pid as number) - began)) / requestsPerRound;
   };
   /** The minimum of several measurements, because other load on the machine only adds to it. */
   const measureMinimum = async () => Math.min(await measureRound(), await measureRound(), await measureRound());
