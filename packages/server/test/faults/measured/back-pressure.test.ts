@@ -17,7 +17,7 @@ import { changeServer } from '../../tools/weakened-server.ts';
 import { withoutQueueLimit } from '../../weaknesses/http.ts';
 import { createLedger, judge, readDatabase } from '../tools/ledger.ts';
 
-const seconds = times({ quick: 5, full: 60 });
+const seconds = times({ quick: 3, full: 60 });
 /** In addition to the memory of the idle server. */
 const maxGrowthMegabytes = 512;
 

@@ -11,7 +11,7 @@ import { erasingAloneOnPostgres } from '../../weaknesses/store.ts';
 import { useOwnPostgres } from '../tools/own-postgres.ts';
 
 const contacts = times({ quick: 3, full: 10 });
-const claims = times({ quick: 500, full: limits.claimsPerContact });
+const claims = times({ quick: 300, full: limits.claimsPerContact });
 const writers = 2;
 const batchSize = 50;
 

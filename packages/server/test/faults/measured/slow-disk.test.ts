@@ -18,7 +18,7 @@ import { withoutQueueLimit } from '../../weaknesses/http.ts';
 import { createLedger, judge, readDatabase } from '../tools/ledger.ts';
 import { attachStrace } from '../tools/tracing.ts';
 
-const seconds = times({ quick: 8, full: 60 });
+const seconds = times({ quick: 6, full: 60 });
 /** The memory of the whole process, including its code. */
 const maxMegabytes = times({ quick: 400, full: 256 });
 
