@@ -100,7 +100,7 @@ let filled: Buffer | undefined;
 /** Creates a database with some data. No process has it open. */
 const createDatabase = async () => {
   if (!filled) {
-    const store = await open();
+    const store = await open('command', { create: true });
     const { server } = await createSite(store);
     await server.log(...Array.from({ length: 200 }, () => ({ attributes: [['note', 'x'.repeat(500)]] as const })));
     await server.createContact();
@@ -138,7 +138,7 @@ describe('a database file', () => {
     const { accountUUID } = await createSite(store);
     await close(store);
     expect(readdirSync(join(folder, 'some', 'where')).sort()).toEqual(['new.db', 'new.db-lock']);
-    const again = await open();
+    const again = await open('command');
     expect(await again.listAccounts()).toMatchObject([{ accountUUID }]);
   });
 
@@ -556,7 +556,7 @@ describe('a backup', () => {
     const target = join(folder, 'backup.db');
     backupDatabase(path, target);
     await site.server.log({ eventUUID: 'event-after' });
-    const copy = await open('server', { databaseURL: `sqlite:${target}` });
+    const copy = await open('command', { databaseURL: `sqlite:${target}` });
     const { events } = await copy.getEvents({ account: site.account, order: 'asc', limit: 10 });
     expect(events.map(({ eventUUID }) => eventUUID)).toEqual(['event-before']);
     expect(Object.keys(await site.owners())).toEqual(['event-before', 'event-after']);
@@ -625,7 +625,7 @@ describe('examineDatabase', () => {
   });
 
   test('reports that there are no accounts, events or backups', async () => {
-    await close(await open());
+    await close(await open('command', { create: true }));
     expect(await findings()).toMatchObject({
       accounts: { ok: false },
       clock: { ok: true, detail: 'no events received yet' },
@@ -635,7 +635,7 @@ describe('examineDatabase', () => {
   });
 
   test('reports how many refused requests are listed and evicted', async () => {
-    const store = await open();
+    const store = await open('command', { create: true });
     const { account, server, time } = await createSite(store);
     const request = { operation: 'logEvent', input: {}, address: null, code: 'missing_field', message: '' } as const;
     const refuse = (count: number) =>
