@@ -19,6 +19,25 @@ export interface StoredStatement extends Statement {
   readonly onlyClaimed: boolean;
 }
 
+/** The marks of the claim that created a statement. */
+interface ClaimMarks {
+  readonly accepted: boolean;
+  readonly voided: boolean;
+}
+
+/**
+ * Applies a claim's marks to the statement that it created, unless the statement was verified separately. So accepting
+ * or voiding a claim changes only the claim, and can be undone exactly. `claim` is undefined without a claim.
+ */
+export const applyClaimMarks = (
+  { verified, voided }: Pick<Statement, 'verified' | 'voided'>,
+  claim: ClaimMarks | undefined,
+): Pick<StoredStatement, 'verified' | 'voided' | 'onlyClaimed'> => ({
+  verified: verified || (claim?.accepted === true && !claim.voided),
+  voided: voided || (claim?.voided === true && !verified),
+  onlyClaimed: claim?.accepted === false && !verified,
+});
+
 /** How linking a user to a contact changes the user's statements. */
 type LinkDecision<One> =
   /** Already linked to that contact. `verify`: only by a claim, so mark that statement as verified, in place. */

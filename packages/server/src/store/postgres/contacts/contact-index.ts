@@ -9,7 +9,7 @@ import type { AccountConnection } from '../database/connection.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import { type ContactRow, pointersOf, readChains } from './contact-rows.ts';
 import { rowsOf, viewsOf } from './contact-views.ts';
-import { lastSeenOf } from './last-seen.ts';
+import { readLastSeen } from './last-seen.ts';
 
 const changesPerStep = 500;
 
@@ -51,7 +51,7 @@ export const indexContacts = async (db: Transaction): Promise<boolean> => {
   );
   const groups = await rowsOf(db, rows);
   const views = await viewsOf(db, groups);
-  const lastSeen = await lastSeenOf(db, groups);
+  const lastSeen = await readLastSeen(db, groups);
   const after = rows.map((row, nth) => ({
     ...row,
     lastSeen: lastSeen[nth] as number,

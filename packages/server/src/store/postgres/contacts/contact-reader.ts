@@ -15,7 +15,7 @@ import type { ContactFinder } from './contact-finder.ts';
 import { readAnsweringEach } from './contact-index.ts';
 import { type ContactRow, readContacts } from './contact-rows.ts';
 import { fieldsOf, rowsOf, viewsOf } from './contact-views.ts';
-import { lastSeenOf } from './last-seen.ts';
+import { readLastSeen } from './last-seen.ts';
 import { firstLinksOf, linksAfter, statementsForOwners } from './statements.ts';
 import { userUUIDsOf } from './users.ts';
 
@@ -24,7 +24,7 @@ const createRowReader = (db: AccountConnection): ContactReader<ContactRow> => ({
   readGroups: (rows) => rowsOf(db, rows),
   readViews: (groups, merges) => viewsOf(db, groups, merges),
   readNames: () => readNames(db, db.account),
-  readLastSeen: (groups) => lastSeenOf(db, groups),
+  readLastSeen: (groups) => readLastSeen(db, groups),
 });
 
 const createDetailReader = (db: AccountConnection, contacts: ContactFinder): ContactDetailReader<ContactRow> => ({

@@ -1,21 +1,18 @@
 /** Reads the days on which contacts were last seen. */
-import { lastDayAs, latestDay } from '../../../identity/last-seen.ts';
-import { dayMilliseconds } from '../../../shared/time.ts';
-import { neverSeen } from '../../rules/contact-search.ts';
+import { lastSeenOf } from '../../rules/last-seen.ts';
 import type { AccountConnection } from '../database/connection.ts';
 import type { ContactRow } from './contact-rows.ts';
 import { datedStatementsOf } from './statements.ts';
 
 /** Returns the last day on which any contact of each merged group was seen. */
-export const lastSeenOf = async (
+export const readLastSeen = async (
   db: AccountConnection,
   groups: readonly (readonly ContactRow[])[],
 ): Promise<number[]> => {
-  const all = groups.flat().map(({ contact }) => contact);
   const linked = await db.all<{ contact: number; user: number; lastDay: number | null }>(
     `SELECT c.contact, c."user", u."lastDay" FROM contact_user c JOIN "user" u ON u."user" = c."user"
      WHERE c.account = $1 AND u.account = $1 AND c.contact = ANY ($2::bigint[])`,
-    [db.account, all],
+    [db.account, groups.flat().map(({ contact }) => contact)],
   );
   const statements = await datedStatementsOf(db, [...new Set(linked.map(({ user }) => user))]);
   const usersOf = new Map<number, (typeof linked)[number][]>();
@@ -25,18 +22,12 @@ export const lastSeenOf = async (
     else usersOf.set(link.contact, [link]);
   }
   return groups.map((group) => {
-    const contacts = new Set(group.map(({ contact }) => contact));
-    const users = new Map(
+    const lastDays = new Map(
       group.flatMap(({ contact }) => (usersOf.get(contact) ?? []).map(({ user, lastDay }) => [user, lastDay])),
     );
-    const days = group.map(({ lastDay }) => lastDay ?? neverSeen);
-    for (const [user, lastDay] of users) {
-      const dated = (statements.get(user) ?? []).map(({ time, ...rest }) => ({
-        ...rest,
-        day: Math.floor(time / dayMilliseconds),
-      }));
-      days.push(lastDayAs(contacts, dated, lastDay) ?? neverSeen);
-    }
-    return latestDay(days, neverSeen);
+    return lastSeenOf(
+      group,
+      [...lastDays].map(([user, lastDay]) => ({ lastDay, statements: statements.get(user) ?? [] })),
+    );
   });
 };

@@ -1,4 +1,5 @@
 /** Reads users' statements in the form that the rules in identity/ expect. */
+import { applyClaimMarks } from '../../../identity/statements.ts';
 import type { StatementRow, StatementWithClaim } from '../../rules/links.ts';
 import type { AccountConnection } from '../database/connection.ts';
 
@@ -29,26 +30,21 @@ const marksOf = async (
   return new Map(rows.map((row) => [row.claim, row]));
 };
 
-/**
- * Applies the marks of a claim to its statement, unless the statement is verified otherwise. So accepting or voiding a
- * claim changes one row, and undoing it restores the exact state.
- */
 export const toDeciding = (
   { sequence, contact, claim, verified, voided }: Facts,
   marks: ClaimMarks | undefined,
-): StatementWithClaim => ({
+): StatementWithClaim & Pick<StatementRow, 'onlyClaimed'> => ({
   sequence,
   contact,
   claim,
-  verified: verified || (marks?.accepted === true && !marks.voided),
-  voided: voided !== 0 || (!verified && marks?.voided === true),
+  ...applyClaimMarks({ verified, voided: voided !== 0 }, marks),
 });
 
-const toStatement = (row: Row, marks: ClaimMarks | undefined): StatementRow => {
-  const { user, time } = row;
-  const onlyClaimed = marks?.accepted === false && !row.verified;
-  return { ...toDeciding(row, marks), user, time, onlyClaimed };
-};
+const toStatement = (row: Row, marks: ClaimMarks | undefined): StatementRow => ({
+  ...toDeciding(row, marks),
+  user: row.user,
+  time: row.time,
+});
 
 const listsOf = async <Read extends Facts, One>(
   db: AccountConnection,

@@ -32,7 +32,7 @@ const eventsPerStep = 1_000;
 /** A step of this size takes about a millisecond. */
 const hashesPerTurn = 100;
 
-interface ErasedClaim extends Pick<ClaimRow, 'claim' | 'claimID' | 'token' | 'user' | 'accepted' | 'voided'> {
+interface ErasedClaim extends Pick<ClaimRow, 'claimID' | 'token' | 'user'> {
   readonly address: string | null;
   readonly externalID: string | null;
 }
@@ -73,25 +73,23 @@ const eraseStretches = async (
   );
 };
 
-/** Turns the group's links into unlinks, permanently. */
-const unlink = (
-  db: Transaction,
-  { group, users, claims }: { group: readonly number[]; users: readonly number[]; claims: readonly ErasedClaim[] },
-) =>
-  // The marks of claims (accepted, voided) are written to their statements, because the claims are deleted.
-  db.run(
+/** Turns links into unlinks, permanently. Their claims' marks are copied to them, because the claims are deleted. */
+const unlink = (db: Transaction, links: readonly StatementRow[]) => {
+  const sequencesOf = (isMarked: (link: StatementRow) => boolean) =>
+    links.filter(isMarked).map(({ sequence }) => sequence);
+  return db.run(
     `UPDATE statement SET contact = NULL, claim = NULL, erased = true,
-       voided = CASE WHEN voided = 0 AND NOT verified AND claim = ANY ($4::bigint[]) THEN 1 ELSE voided END,
-       verified = verified OR coalesce(claim = ANY ($5::bigint[]), false)
-     WHERE account = $1 AND "user" = ANY ($2::bigint[]) AND contact = ANY ($3::bigint[])`,
+       voided = CASE WHEN sequence = ANY ($4::bigint[]) THEN 1 ELSE 0 END, verified = sequence = ANY ($5::bigint[])
+     WHERE account = $1 AND "user" = ANY ($2::bigint[]) AND sequence = ANY ($3::bigint[])`,
     [
       db.account,
-      users,
-      group,
-      claims.filter(({ voided }) => voided).map(({ claim }) => claim),
-      claims.filter(({ accepted, voided }) => accepted && !voided).map(({ claim }) => claim),
+      [...new Set(links.map(({ user }) => user))],
+      sequencesOf(() => true),
+      sequencesOf(({ voided }) => voided),
+      sequencesOf(({ verified }) => verified),
     ],
   );
+};
 
 /** Deletes all rows about the group's contacts except their events. */
 const deleteContactRows = (db: Transaction, rows: readonly ContactRow[], claims: readonly ErasedClaim[]) => {
@@ -170,7 +168,7 @@ export const createErasures = ({ finder, repeats, refused, contacts, dedup }: Er
     const [{ erasure }, claims, statements] = await Promise.all([
       db.one<{ erasure: number }>(insertErasure, [account, time, verifiedOnly]),
       db.all<ErasedClaim>(
-        `SELECT claim, "claimID", token, "user", accepted, voided, said -> 'fields' ->> 'contactEmailaddress' AS address,
+        `SELECT "claimID", token, "user", said -> 'fields' ->> 'contactEmailaddress' AS address,
            said -> 'fields' ->> 'contactExternalID' AS "externalID"
          FROM claim WHERE account = $1 AND contact = ANY ($2::bigint[])`,
         [account, group],
@@ -183,9 +181,8 @@ export const createErasures = ({ finder, repeats, refused, contacts, dedup }: Er
        SELECT account, unnest($2::bigint[]), $3 FROM account_position WHERE account = $1`,
       [account, group, erasure],
     );
-    const isLinkToGroup = ({ contact, verified }: StatementRow) =>
-      contact !== null && group.includes(contact) && (verified || !verifiedOnly);
-    const linked = users.filter((user) => statements.get(user)?.some(isLinkToGroup));
+    const links = [...statements.values()].flat().filter(({ contact }) => contact !== null && group.includes(contact));
+    const linked = links.flatMap(({ user, verified }) => (verified || !verifiedOnly ? user : []));
     const claimants = verifiedOnly ? [] : claims.map(({ user }) => user);
     const claimedIDs = claims.flatMap(({ externalID }) => externalID || []);
     // A claimed external ID that is another contact's key names that contact.
@@ -216,7 +213,7 @@ export const createErasures = ({ finder, repeats, refused, contacts, dedup }: Er
        SELECT account, unnest($2::bytea[]), $3 FROM account_position WHERE account = $1 ON CONFLICT DO NOTHING`,
       [account, await hashesOf(account, names), erasure],
     );
-    await unlink(db, { group, users, claims });
+    await unlink(db, links);
     await runOperation(db, forgetKeys(account, rows));
     await deleteContactRows(db, rows, claims);
     return erasure;

@@ -1,49 +1,56 @@
 /** Reads statements in the form that the rules in identity/ take. */
+import { applyClaimMarks } from '../../../identity/statements.ts';
 import type { StatementRow, StatementWithClaim } from '../../rules/links.ts';
 import type { Connection } from '../database/connection.ts';
 
-interface Row extends Omit<StatementRow, 'verified' | 'voided' | 'onlyClaimed'> {
+/** The marks of a statement and those of its claim, if it has one. */
+export interface Marks {
   readonly verified: number;
   readonly voided: number;
-  readonly onlyClaimed: number;
+  readonly claimAccepted: number | null;
+  readonly claimVoided: number | null;
 }
+type Row = Omit<StatementRow, 'verified' | 'voided' | 'onlyClaimed'> & Marks;
 
-/**
- * A statement created by a claim has the claim's marks until it is verified separately. So accepting or voiding a claim
- * changes only the claim, and can be undone exactly.
- */
-const marks = `
-  (s.verified OR (c.claim IS NOT NULL AND c.accepted AND NOT c.voided)) AS verified,
-  (s.voided OR (c.claim IS NOT NULL AND c.voided AND NOT s.verified)) AS voided`;
-const isOnlyClaimed = '(c.claim IS NOT NULL AND NOT c.accepted AND NOT s.verified)';
+const marks = 's.verified, s.voided, c.accepted AS claimAccepted, c.voided AS claimVoided';
 const source = 'FROM statement s LEFT JOIN claim c ON c.claim = s.claim';
 
-export const statementColumns = `
-  s.sequence, s.user, s.contact, s.claim, s.time, ${marks}, ${isOnlyClaimed} AS onlyClaimed ${source}`;
+export const statementColumns = `s.sequence, s.user, s.contact, s.claim, s.time, ${marks} ${source}`;
 
 /** Links to a contact that is being erased read as unlinks, which they will become (detaching.ts). */
 const contactAndClaim =
   'iif(e.contact IS NULL, s.contact, NULL) AS contact, iif(e.contact IS NULL, s.claim, NULL) AS claim';
 const erasing = `${source} LEFT JOIN erasing_contact e ON e.contact = s.contact`;
 
-const toStatement = <One extends Row>({ verified, voided, onlyClaimed, ...row }: One) => ({
-  ...row,
-  verified: verified === 1,
-  voided: voided === 1,
-  onlyClaimed: onlyClaimed === 1,
-});
+/** Returns the marks that the rules in identity/ take. */
+export const decideMarks = ({ verified, voided, claimAccepted, claimVoided }: Marks) =>
+  applyClaimMarks(
+    { verified: verified === 1, voided: voided !== 0 },
+    claimAccepted === null ? undefined : { accepted: claimAccepted === 1, voided: claimVoided === 1 },
+  );
+
+const toStatement = <One extends Row>(
+  row: One,
+): Omit<One, keyof Marks> & Pick<StatementRow, 'verified' | 'voided' | 'onlyClaimed'> => {
+  const { claimAccepted: _, claimVoided: __, ...rest } = row;
+  const { verified, voided, onlyClaimed } = decideMarks(row);
+  // A link to a contact that is being erased has no claim any more.
+  return { ...rest, verified, voided, onlyClaimed: onlyClaimed && row.claim !== null };
+};
 
 export const createStatementReader = (db: Connection) => {
   const ofUser = db.prepare<[number], Row>(`
-    SELECT s.sequence, s.user, s.time, ${marks}, (e.contact IS NULL AND ${isOnlyClaimed}) AS onlyClaimed, ${contactAndClaim}
-    ${erasing} WHERE s.user = ? ORDER BY s.sequence`);
+    SELECT s.sequence, s.user, s.time, ${marks}, ${contactAndClaim} ${erasing} WHERE s.user = ? ORDER BY s.sequence`);
   const decidingOf = db
     .prepare<
       [number],
-      [sequence: number, contact: number | null, claim: number | null, verified: 0 | 1, voided: 0 | 1]
+      [
+        ...[sequence: number, contact: number | null, claim: number | null],
+        ...[verified: number, voided: number, claimAccepted: number | null, claimVoided: number | null],
+      ]
     >(`SELECT s.sequence, ${contactAndClaim}, ${marks} ${erasing} WHERE s.user = ? ORDER BY s.sequence`)
     .raw();
-  const datedOf = db.prepare<[number], Omit<Row, 'onlyClaimed'> & { seenDay: number | null }>(
+  const datedOf = db.prepare<[number], Row & { seenDay: number | null }>(
     `SELECT s.sequence, s.user, s.time, s.seenDay, ${marks}, ${contactAndClaim} ${erasing} WHERE s.user = ? ORDER BY s.sequence`,
   );
   const ofUserUnfiltered = db.prepare<[number], Row>(`SELECT ${statementColumns} WHERE s.user = ? ORDER BY s.sequence`);
@@ -62,16 +69,12 @@ export const createStatementReader = (db: Connection) => {
      * have many users with many links.
      */
     forOwners: (user: number): StatementWithClaim[] =>
-      decidingOf.all(user).map(([sequence, contact, claim, verified, voided]) => ({
-        sequence,
-        contact,
-        claim,
-        verified: verified === 1,
-        voided: voided === 1,
-      })),
+      decidingOf.all(user).map(([sequence, contact, claim, verified, voided, claimAccepted, claimVoided]) => {
+        const marks = decideMarks({ verified, voided, claimAccepted, claimVoided });
+        return { sequence, contact, claim, verified: marks.verified, voided: marks.voided };
+      }),
     /** Like `ofUser`, with the user's last active day before each statement. */
-    dated: (user: number) =>
-      datedOf.all(user).map((row) => ({ ...row, verified: row.verified === 1, voided: row.voided === 1 })),
+    dated: (user: number) => datedOf.all(user).map(toStatement),
     /** Returns the users that were ever linked to a contact. */
     usersOf: (contact: number): number[] => usersOf.all(contact),
     /** Returns up to `most` links to a contact after a sequence, with the userUUIDs and contactUUID. */

@@ -10,6 +10,7 @@
 import type { ClaimRow } from '../../rules/claims.ts';
 import { claimName, handleName, requestKeyName, requestName } from '../../rules/erased-names.ts';
 import { type SentRequest, tokenInKey } from '../../rules/idempotency-keys.ts';
+import { createStatementReader } from '../contacts/statements.ts';
 import type { Connection } from '../database/connection.ts';
 import { createErasingReader } from './erased-stretches.ts';
 import { createErasingRefused, type ListedBytes } from './erasing-refused.ts';
@@ -32,6 +33,7 @@ export const createDetaching = (
   rowsPerStep = defaultRowsPerStep,
 ) => {
   const { isUnderWay, stretchesOf } = createErasingReader(db);
+  const statements = createStatementReader(db);
   const refused = createErasingRefused(db, removeRefused, rowsPerStep);
   const begin = db.prepare(`
     INSERT INTO erasing_contact (contact, erasure, through, contactUUID, contactEmailaddress, contactExternalID)
@@ -49,13 +51,9 @@ export const createDetaching = (
   const setNameless = db.prepare('UPDATE erasing_contact SET hasNames = 0 WHERE contact = ?');
   const isErasing = db.prepare<[number], number>('SELECT 1 FROM erasing_contact WHERE contact = ?').pluck();
   const insertStretch = db.prepare('INSERT INTO erased_stretch VALUES (?, ?, ?, ?)');
-  // A claim's marks apply to its links and are deleted with it, so they are copied to the links first.
   const unlink = db.prepare(`
-    UPDATE statement SET
-      voided = voided OR (NOT verified AND coalesce((SELECT c.voided FROM claim c WHERE c.claim = statement.claim), 0)),
-      verified = verified OR coalesce((SELECT c.accepted AND NOT c.voided FROM claim c WHERE c.claim = statement.claim), 0),
-      contact = NULL, claim = NULL, erased = 1
-    WHERE user = ? AND contact IN (SELECT contact FROM erasing_contact)`);
+    UPDATE statement SET voided = @voided, verified = @verified, contact = NULL, claim = NULL, erased = 1
+    WHERE sequence = @sequence`);
   const nextUser = db.prepare<[number], number>('SELECT user FROM statement WHERE contact = ? LIMIT 1').pluck();
   const nextClaims = db.prepare<[number], Pick<ClaimRow, 'claim' | 'claimID' | 'token' | 'user'>>(
     `SELECT claim, claimID, token, user FROM claim WHERE contact = ? LIMIT ${rowsPerStep}`,
@@ -83,7 +81,14 @@ export const createDetaching = (
   const detach = (user: number): number => {
     const stretches = stretchesOf(user);
     for (const { erasure, after, through } of stretches) insertStretch.run(erasure, user, after, through);
-    return refused.addUser(user) + stretches.length + unlink.run(user).changes;
+    const links = statements
+      .ofUserUnfiltered(user)
+      .filter(({ contact }) => contact !== null && isErasing.get(contact) !== undefined);
+    const rows = refused.addUserOf(links) + stretches.length + links.length;
+    // Its claim's marks are copied to each link, because the claim is deleted.
+    for (const { sequence, verified, voided } of links)
+      unlink.run({ sequence, verified: Number(verified), voided: Number(voided) });
+    return rows;
   };
 
   /** Deletes about `most` tags, attributes, imported values, requests and claims of a contact. Returns the number of changed rows. */

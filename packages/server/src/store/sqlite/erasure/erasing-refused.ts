@@ -2,8 +2,9 @@
  * Removes refused requests that name an erased person, some per commit; until then, reads omit them. The person's names
  * are read from the rows that detaching.ts deletes afterwards.
  */
+import type { StatementRow } from '../../rules/links.ts';
 import { createPersonSearch, type ListedText, type PersonNames, personNames } from '../../rules/refused/names.ts';
-import { statementColumns } from '../contacts/statements.ts';
+import { decideMarks, type Marks, statementColumns } from '../contacts/statements.ts';
 import type { Connection } from '../database/connection.ts';
 
 /** An erasure whose account's lists must still be searched. */
@@ -45,8 +46,8 @@ const createPersonReader = (db: Connection) => {
     LEFT JOIN contact o ON o.account = c.account AND o.contactExternalID > ''
       AND o.contactExternalID = c.said ->> '$.fields.contactExternalID'
     ORDER BY c.claim`);
-  const links = db.prepare<Page, { at: number; verified: 0 | 1; userUUID: string }>(`
-    SELECT s.sequence AS at, s.verified, u.userUUID FROM (
+  const links = db.prepare<Page, Marks & { at: number; userUUID: string }>(`
+    SELECT s.sequence AS at, s.verified, s.voided, s.claimAccepted, s.claimVoided, u.userUUID FROM (
       SELECT ${statementColumns} WHERE s.contact = @of AND s.sequence > @beyond ORDER BY s.sequence LIMIT @most
     ) s JOIN user u ON u.user = s.user ORDER BY s.sequence`);
   const users = db.prepare<Page, { at: number; userUUID: string }>(`
@@ -63,7 +64,7 @@ const createPersonReader = (db: Connection) => {
       });
     }
     for (const some of pages((beyond) => links.all({ of, beyond, most }))) {
-      const left = some.filter(({ verified }) => verified || !verifiedOnly);
+      const left = some.filter((link) => !verifiedOnly || decideMarks(link).verified);
       yield personNames({ userUUIDs: left.map(({ userUUID }) => userUUID) });
     }
   }
@@ -141,9 +142,9 @@ export const createErasingRefused = (
   const insert = db.prepare('INSERT INTO erasing_refused SELECT ?, max(refused) FROM refused_request');
   const next = db.prepare<[], PendingSearch>(`SELECT ${columns} LIMIT 1`);
   const insertUser = db.prepare(`
-    INSERT OR IGNORE INTO erasing_user SELECT e.erasure, s.user FROM (SELECT ${statementColumns} WHERE s.user = ?) s
-    JOIN erasing_contact e ON e.contact = s.contact JOIN erasing_refused r ON r.erasure = e.erasure
-    JOIN erasure x ON x.erasure = e.erasure WHERE s.verified OR NOT x.verifiedOnly`);
+    INSERT OR IGNORE INTO erasing_user SELECT e.erasure, @user FROM erasing_contact e
+    JOIN erasing_refused r ON r.erasure = e.erasure JOIN erasure x ON x.erasure = e.erasure
+    WHERE e.contact = @contact AND (@verified OR NOT x.verifiedOnly)`);
   const dropUsers = db.prepare('DELETE FROM erasing_user WHERE erasure = ?');
   const drop = db.prepare('DELETE FROM erasing_refused WHERE erasure = ?');
   const tokens = db.prepare<[number], number>('SELECT token FROM token WHERE account = ?').pluck();
@@ -192,8 +193,15 @@ export const createErasingRefused = (
       return isNeeded;
     },
 
-    /** Adds a user that is about to be detached to the searched names. Returns the number of changed rows. */
-    addUser: (user: number): number => (next.get() === undefined ? 0 : insertUser.run(user).changes),
+    /** Adds the user of links that are about to be detached to the searched names. Returns the number of changed rows. */
+    addUserOf: (links: readonly Pick<StatementRow, 'user' | 'contact' | 'verified'>[]): number => {
+      if (next.get() === undefined) return 0;
+      return links.reduce(
+        (rows, { user, contact, verified }) =>
+          rows + insertUser.run({ user, contact, verified: Number(verified) }).changes,
+        0,
+      );
+    },
 
     /** Continues the search. Returns its cost in rows; less than `rowsPerStep` if nothing is left to search. */
     step(): number {
