@@ -83,10 +83,11 @@ export const revealingSecrets: readonly Change[] = [
 export const slowerForKnownAddresses = (milliseconds: number): readonly Change[] => [
   { file: 'http/operations/contacts.ts', from: 'answerInSteps(answer)', to: 'answer' },
   {
-    file: 'store/sqlite/contacts/create-contact.ts',
-    from: 'const { contact: found } = contacts.ensure(request);',
-    to: `const existed = contacts.byAddress(request.account, request.address ?? '') !== undefined;
-      const { contact: found } = contacts.ensure(request);
+    file: 'store/operations/create-contact.ts',
+    from: 'const found = yield* call(() => contacts.ensure(request));',
+    to: `const { address = '' } = request;
+      const existed = (yield* call(() => contacts.findByKey(account, 'contactEmailaddress', address))) !== undefined;
+      const found = yield* call(() => contacts.ensure(request));
       for (const until = performance.now() + ${milliseconds}; existed && performance.now() < until; );`,
   },
 ];

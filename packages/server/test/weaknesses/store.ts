@@ -158,15 +158,15 @@ export const lettingClaimsOverrideLinks: readonly Change[] = [
 
 /** Allows any number of links to a contact. */
 export const withoutContactLinkLimit: readonly Change[] = [
-  { file: 'store/sqlite/contacts/links.ts', from: 'surplus.dropSurplusLinks(given.contact, given.claim);', to: '' },
+  { file: 'store/operations/links.ts', from: 'yield* dropSurplusLinks(links, account, { contact, claim });', to: '' },
 ];
 
 /** Allows any number of claims, and any number of links to a contact. */
 export const withoutClaimLimit: readonly Change[] = [
   ...withoutContactLinkLimit,
   {
-    file: 'store/sqlite/contacts/create-contact.ts',
-    from: 'if (earlierClaims.length === 0) surplus.dropSurplusClaims(contact, claim);',
+    file: 'store/operations/create-contact.ts',
+    from: 'if (earlierClaims.length === 0) yield* dropSurplusClaims(links, account, { contact, claim });',
     to: '',
   },
 ];
@@ -174,8 +174,8 @@ export const withoutClaimLimit: readonly Change[] = [
 /** Allows any number of claimed links for a user. */
 export const withoutUserLinkLimit: readonly Change[] = [
   {
-    file: 'store/sqlite/contacts/links.ts',
-    from: 'surplus.dropLinks(findExcessLinks(before, limits.claimedLinksPerUser - 1));',
+    file: 'store/operations/links.ts',
+    from: 'yield* dropLinks(account, findExcessLinks(before, limits.claimedLinksPerUser - 1));',
     to: '',
   },
 ];

@@ -1,17 +1,28 @@
 /** Operations on accounts. */
 import { Refusal } from '../../shared/refusal.ts';
-import type { AccountValues } from '../rules/accounts/account-changes.ts';
+import {
+  type AccountValues,
+  findChangedValues,
+  listGivenKinds,
+  toRefusedOutcome,
+} from '../rules/accounts/account-changes.ts';
+import { usesOfContact } from '../rules/accounts/catalogue-rules.ts';
+import { toNewKeys } from '../rules/contact-keys.ts';
 import type {
   AccountChange,
+  AccountContact,
   AccountDetail,
   AccountSummary,
   CatalogueKind,
   CatalogueSettings,
+  ContactOutcome,
   NewAccount,
   SegmentSettings,
 } from '../store.ts';
 import { listCatalogue, listCatalogues } from './catalogues.ts';
-import { all, createQuery, first, lockAccount, type Operation, run, together } from './operation.ts';
+import type { ContactParts, WritableContact } from './contact-store.ts';
+import { putContact, writeContact } from './contact-writes.ts';
+import { all, call, createQuery, first, lockAccount, type Operation, run, together } from './operation.ts';
 import { createToken, notifyAccess, tokensOf } from './tokens.ts';
 
 const summaryColumns = 'account, "accountUUID", "accountName", "createdTime"';
@@ -71,7 +82,7 @@ export function* readAccount(account: number): Operation<Omit<AccountDetail, 'us
 }
 
 /** Locks the account, and reads the values that updateAccount may change. */
-export function* readAccountValues(account: number, kinds: readonly CatalogueKind[]): Operation<AccountValues> {
+function* readAccountValues(account: number, kinds: readonly CatalogueKind[]): Operation<AccountValues> {
   const own = yield* first(lockSettings(account));
   yield* lockAccount(account);
   const settings = yield* first(selectCatalogueSettings(account));
@@ -90,7 +101,7 @@ const updateCatalogueSettings = createQuery<never>(({ name }) =>
 );
 
 /** Undefined settings do not change. */
-export function* writeSettings(account: number, settings: Settings): Operation<void> {
+function* writeSettings(account: number, settings: Settings): Operation<void> {
   const { accountName, accountOrigin, accountTimezone, accountCurrency, strict, browserCatalogue, enrich } = settings;
   const { defaultProfileID, userIDIsEmailaddress } = settings;
   const origins = accountOrigin && JSON.stringify(accountOrigin);
@@ -119,11 +130,72 @@ const insertRow = createQuery<{ account: number }>(({ name }) =>
 );
 
 /** Creates an account with its tokens. Returns its number. */
-export function* insertAccount(request: Omit<NewAccount, 'catalogues' | 'contacts'>): Operation<number> {
+function* insertAccount(request: Omit<NewAccount, 'catalogues' | 'contacts'>): Operation<number> {
   const { accountUUID, time, tokens, ...settings } = request;
   const { account } = (yield* first(insertRow(accountUUID, time))) as { account: number };
   yield { postgres: 'INSERT INTO account_position (account) VALUES ($1)', values: [account] };
   yield* writeSettings(account, settings);
   for (const token of tokens) yield* createToken({ ...token, account });
   return account;
+}
+
+type ChangeOrigin = Pick<AccountChange, 'time' | 'by'>;
+
+/** Changes or creates a contact in the body of an account. */
+function* putAccountContact<Row extends WritableContact>(
+  { contacts, catalogues }: ContactParts<Row>,
+  account: number,
+  change: AccountContact & ChangeOrigin,
+): Operation<ContactOutcome> {
+  const { contactUUID, newContactUUID, externalID, address } = change;
+  const uses = usesOfContact({ ...change, tags: change.addedTags });
+  yield* call(() => catalogues.check(account, false, uses));
+  const put = function* () {
+    const row = yield* call(() => contacts.find({ account, contactUUID }));
+    return { existed: true, ...(yield* writeContact(contacts, row, { ...change, keys: toNewKeys(change) })) };
+  };
+  const written =
+    contactUUID === undefined
+      ? yield* putContact(contacts, { account, newContactUUID, externalID, address }, change)
+      : yield* put();
+  yield* call(() => catalogues.register(account, false, uses));
+  return { exists: written.existed, contactUUID: written.contactUUID };
+}
+
+/** Stores the contacts in the body of an account. A refused contact does not affect the others. */
+function* putAccountContacts<Row extends WritableContact>(
+  parts: ContactParts<Row>,
+  account: number,
+  changes: readonly AccountContact[],
+  origin: ChangeOrigin,
+): Operation<ContactOutcome[]> {
+  const outcomes: ContactOutcome[] = [];
+  for (const change of changes) {
+    const put = putAccountContact(parts, account, { ...change, ...origin });
+    const outcome = yield* call(() => parts.attempt(put));
+    outcomes.push(outcome instanceof Refusal ? toRefusedOutcome(outcome) : outcome);
+  }
+  return outcomes;
+}
+
+export function* createAccount<Row extends WritableContact>(
+  { ofNewAccount }: ContactParts<Row>,
+  { catalogues, contacts, ...request }: NewAccount,
+): Operation<ContactOutcome[]> {
+  const account = yield* insertAccount(request);
+  const parts = yield* call(() => ofNewAccount(account));
+  yield* call(() => parts.catalogues.put(account, catalogues));
+  return yield* putAccountContacts(parts, account, contacts, { time: request.time, by: request.by });
+}
+
+export function* updateAccount<Row extends WritableContact>(
+  parts: ContactParts<Row>,
+  { account, catalogues, contacts, time, by, ...settings }: AccountChange,
+): Operation<{ updated: string[]; contacts: ContactOutcome[] }> {
+  const kinds = listGivenKinds(catalogues);
+  const before = yield* readAccountValues(account, kinds);
+  yield* writeSettings(account, settings);
+  yield* call(() => parts.catalogues.put(account, catalogues));
+  const updated = findChangedValues(before, yield* readAccountValues(account, kinds));
+  return { updated, contacts: yield* putAccountContacts(parts, account, contacts, { time, by }) };
 }

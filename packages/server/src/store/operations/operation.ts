@@ -107,6 +107,16 @@ export const createQuery = <Row>(
   return (...values) => ({ sqlite, postgres, values });
 };
 
+/**
+ * SQL for a condition with which PostgreSQL finds rows, before another one. SQLite needs none: its numbers of claims and
+ * statements are unique.
+ */
+export const within = ({ name }: Pick<Dialect, 'name'>, condition: string): string =>
+  name === 'postgres' ? `${condition} AND` : '';
+export const ofAccount = 'account = $1';
+export const ofContact = `${ofAccount} AND contact = $2`;
+export const ofUser = `${ofAccount} AND "user" = $2`;
+
 /** Serializes changes of one account's views, members and so on. SQLite needs no lock: it has one writer. */
 export function* lockAccount(account: number): Operation<void> {
   yield { postgres: 'SELECT 1 FROM account_position WHERE account = $1 FOR NO KEY UPDATE', values: [account] };

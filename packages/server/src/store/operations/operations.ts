@@ -86,9 +86,9 @@ export const namesOf = <Name extends keyof Store>(operations: OperationsOf<Name>
   Object.keys(operations) as Name[];
 
 /** Maps each operation to a function with the same name. */
-export const mapOperations = <Mapped>(
-  operations: Readonly<Record<string, (request: never) => Operation<unknown>>>,
-  map: (operation: (request: never) => Operation<unknown>, name: string) => unknown,
+export const mapOperations = <Mapped, Each = (request: never) => Operation<unknown>>(
+  operations: Readonly<Record<string, Each>>,
+  map: (operation: Each, name: string) => unknown,
 ): Mapped =>
   // Safe: `OperationsOf` ties each operation's type to the Store function with its name.
   Object.fromEntries(Object.entries(operations).map(([name, operation]) => [name, map(operation, name)])) as Mapped;

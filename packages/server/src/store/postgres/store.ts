@@ -3,6 +3,9 @@ import { Refusal } from '../../shared/refusal.ts';
 import { createBackpressure } from '../backpressure.ts';
 import { createCommitMeasures } from '../measures.ts';
 import { recordWrite } from '../operations/audit.ts';
+import { type ContactWrite, contactWrites } from '../operations/contact-operations.ts';
+import type { ContactParts } from '../operations/contact-store.ts';
+import type { Operation } from '../operations/operation.ts';
 import {
   mapOperations,
   type SharedRead,
@@ -19,23 +22,21 @@ import type {
   RefusedReplay,
   ReplayedWrite,
   ReplayResult,
+  RequestOf,
   Store,
 } from '../store.ts';
 import { StoreUnusable } from '../unusable.ts';
 import { createAccessCache } from './accounts/access.ts';
 import { createAccountDeletion } from './accounts/account-deletion.ts';
-import { createAccountWriter, getAccount, measureAccounts } from './accounts/accounts.ts';
+import { getAccount, measureAccounts } from './accounts/accounts.ts';
 import { createCatalogueWriter } from './accounts/catalogues.ts';
 import { countRefused, createRefusedWriter, listRefused, listRefusedBefore } from './accounts/refused-requests.ts';
-import { createAccountContacts } from './contacts/account-contacts.ts';
 import { createContactFinder } from './contacts/contact-finder.ts';
 import { indexContacts } from './contacts/contact-index.ts';
 import { createContactReads } from './contacts/contact-reader.ts';
-import { createContactWriter } from './contacts/contacts.ts';
-import { createContactCreator } from './contacts/create-contact.ts';
-import { createLinkWriter } from './contacts/links.ts';
-import { createMergeWriter } from './contacts/merges.ts';
-import { createPutContact } from './contacts/put-contact.ts';
+import type { ContactRow } from './contacts/contact-rows.ts';
+import { createContactStore, createContactWriter } from './contacts/contacts.ts';
+import { createLinkStore } from './contacts/links.ts';
 import { createRequestRepeats } from './contacts/request-repeats.ts';
 import { createUsers } from './contacts/users.ts';
 import { listUndistributed } from './database/citus.ts';
@@ -123,19 +124,55 @@ const prepare = async (pool: ConnectionPool, { role, create }: Opening): Promise
   }
 };
 
+/** The writes of contacts. */
+type ContactWrites = {
+  readonly [Name in ContactWrite]: (
+    db: Transaction,
+    request: RequestOf<Name>,
+  ) => Promise<Awaited<ReturnType<Store[Name]>>>;
+};
+
+/** Returns a Refusal; rethrows any other error. */
+const toRefusal = (error: unknown): Refusal => {
+  if (error instanceof Refusal) return error;
+  throw error;
+};
+
 /** Creates the writes of the store; each takes its transaction as a parameter. */
 const createWrites = (stored: StoredRepeats) => {
   const finder = createContactFinder(stored.secret);
   const dedup = createDedup(stored);
-  const repeats = createRequestRepeats(stored.secret);
+  const repeats = createRequestRepeats(stored.secret, finder);
   const users = createUsers();
   const catalogues = createCatalogueWriter();
-  const contacts = createContactWriter(finder, catalogues);
-  const putContact = createPutContact(finder, contacts);
+  const contacts = createContactWriter(finder);
   const refused = createRefusedWriter(finder);
   const storeEvents = createEventWriter({ users, catalogues, finder, dedup });
-  const createContact = createContactCreator({ users, catalogues, finder, putContact, repeats });
-  const { updateContact } = contacts;
+  const partsOf = (db: Transaction): ContactParts<ContactRow> => ({
+    contacts: createContactStore(db, finder),
+    links: createLinkStore(db, users),
+    catalogues: {
+      check: (account, browser, uses) => catalogues.check(db, account, { browser, uses }),
+      register: (account, browser, uses) => catalogues.register(db, account, [{ browser, uses }]),
+      put: (account, entries) => catalogues.put(db, account, entries),
+    },
+    requests: repeats.of(db),
+    attempt: (part) => db.attempt(() => runOperation(db, part)).catch(toRefusal),
+    async ofNewAccount(account) {
+      // begin_writing did not call it, because the account had no number yet.
+      if (db.isDistributed)
+        await db.run('SELECT be_durable(), count(*) FROM account_position WHERE account = $1', [account]);
+      return partsOf({ ...db, account });
+    },
+  });
+  const contactOperations = mapOperations<
+    ContactWrites,
+    (parts: ContactParts<ContactRow>, request: never) => Operation<unknown>
+  >(
+    contactWrites,
+    (operation) => (db: Transaction, request: never) => runOperation(db, operation(partsOf(db), request)),
+  );
+  const { createContact, updateContact } = contactOperations;
   const erasures = createErasures({ finder, repeats, refused, contacts, dedup });
 
   /** Stores all of the events, or throws the first Refusal. */
@@ -156,16 +193,12 @@ const createWrites = (stored: StoredRepeats) => {
   return {
     finder,
     storeEvents,
-    ...createAccountWriter(catalogues, createAccountContacts({ catalogues, finder, contacts, putContact })),
+    ...contactOperations,
     mergeEntry: catalogues.mergeEntry,
     unmergeEntry: catalogues.unmergeEntry,
-    ...createLinkWriter(users, finder, contacts),
-    ...createMergeWriter(finder),
     ...erasures,
     deleteAccount: createAccountDeletion(erasures),
-    createContact,
-    updateContact,
-    ...createImportWriter({ users, catalogues, finder, putContact, storeEvents }),
+    ...createImportWriter({ users, catalogues, finder, storeEvents }),
     addRefused: refused.addRefused,
     async discardRefused(db: Transaction, request: { readonly refused: number }): Promise<boolean> {
       const listed = await refused.find(db, request.refused);

@@ -1,4 +1,5 @@
 /** The store operations that run on its threads, split into writes and reads. */
+import { contactWriteNames } from '../operations/contact-operations.ts';
 import { namesOf, sharedReads, sharedWrites } from '../operations/operations.ts';
 import type { RequestOf, Store } from '../store.ts';
 import type { ChunkedRead } from './transactions/chunked-reads.ts';
@@ -8,26 +9,16 @@ type ThreadOperation = Exclude<keyof Store, 'findAccess' | 'wasTokenCreated' | '
 // The compiler checks that each operation is in one of the two lists, because store.ts builds a Store from them.
 export const writeNames = [
   ...namesOf(sharedWrites),
-  'createAccount',
-  'updateAccount',
+  ...contactWriteNames,
   'mergeEntry',
   'unmergeEntry',
   'deleteAccount',
   'logEvents',
   'deleteEventsBefore',
-  'createContact',
-  'updateContact',
   'eraseContact',
   'addToImport',
   'previewImport',
   'undoImport',
-  'linkUser',
-  'unlinkUser',
-  'voidLinks',
-  'acceptClaim',
-  'voidClaim',
-  'mergeContact',
-  'unmergeContact',
   'addRefused',
   'replayRefused',
   'discardRefused',

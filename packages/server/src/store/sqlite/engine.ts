@@ -1,6 +1,8 @@
 /** Assembles the engines that execute every call: on a thread, in memory, or in a command run alongside a server. */
 import { Refusal } from '../../shared/refusal.ts';
 import { recordWrite } from '../operations/audit.ts';
+import { type ContactWrite, contactWrites } from '../operations/contact-operations.ts';
+import type { ContactParts } from '../operations/contact-store.ts';
 import type { Operation } from '../operations/operation.ts';
 import {
   mapOperations,
@@ -10,27 +12,24 @@ import {
   sharedWrites,
 } from '../operations/operations.ts';
 import { auditedNames } from '../rules/accounts/audit.ts';
-import { usesOfContact } from '../rules/accounts/catalogue-rules.ts';
-import { toNewKeys } from '../rules/contact-keys.ts';
-import type { ContactChange, ReplayedWrite, ReplayResult } from '../store.ts';
+import type { ReplayedWrite, ReplayResult } from '../store.ts';
 import { createAccountDeletion } from './accounts/account-deletion.ts';
-import { createAccountReader, createAccountWriter } from './accounts/accounts.ts';
+import { createAccountReader } from './accounts/accounts.ts';
 import { createCatalogueWriter } from './accounts/catalogues.ts';
 import { createRefusedReader, createRefusedWriter } from './accounts/refused-requests.ts';
 import type { Arrangement } from './arrangement.ts';
 import { type Call, execute, type Reads, type Writes } from './calls.ts';
-import { createClaimWriter } from './contacts/claims.ts';
+import { createClaimReader } from './contacts/claims.ts';
 import { createContactIndex } from './contacts/contact-index.ts';
 import { createContactReads } from './contacts/contact-reader.ts';
+import type { ContactRow } from './contacts/contact-rows.ts';
 import { createContactWriter } from './contacts/contacts.ts';
-import { createContactCreator } from './contacts/create-contact.ts';
 import { createLinkWriter } from './contacts/links.ts';
-import { createMergeWriter } from './contacts/merges.ts';
-import { createSurplusClaims } from './contacts/surplus-claims.ts';
+import { createRequestStore } from './contacts/request-repeats.ts';
 import { createUsers } from './contacts/users.ts';
-import { type Connection, tryNow } from './database/connection.ts';
+import type { Connection } from './database/connection.ts';
 import { createDetaching } from './erasure/detaching.ts';
-import { createErasureRecord, type ErasedIdentifier } from './erasure/erasure-record.ts';
+import { createErasureLog } from './erasure/erasure-record.ts';
 import { createErasures } from './erasure/erasures.ts';
 import { createEventLogReader, createEventLogWriter } from './event-log/event-log.ts';
 import { createCounter } from './events/counts.ts';
@@ -56,6 +55,18 @@ const bindRunner =
   (runOperation: OperationRunner) => (operation: (request: never) => Operation<unknown>) => (request: never) =>
     runOperation(operation(request));
 
+/** Returns a function that runs a part of a write, and returns the Refusal that it throws. */
+const createAttempt =
+  (runOperation: OperationRunner) =>
+  <Value>(part: Operation<Value>): Value | Refusal => {
+    try {
+      return runOperation(part);
+    } catch (error) {
+      if (error instanceof Refusal) return error;
+      throw error;
+    }
+  };
+
 /** Wraps the audited writes, so that they also record their entries. */
 const withAudit = (runOperation: OperationRunner, writes: Writes): Writes => {
   const audited = auditedNames.map((name) => [
@@ -79,11 +90,9 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
   const rollups = createRollups(db, eventsPerMove);
   const catalogues = createCatalogueWriter(db, rollups);
   const contacts = createContactWriter(db);
-  const claims = createClaimWriter(db);
   const refusedRequests = createRefusedWriter(db, contacts);
   const detaching = createDetaching(db, refusedRequests.takeErased, rowsPerDetaching);
-  const surplus = createSurplusClaims(db, detaching);
-  const links = createLinkWriter(db, { sequencer, users, contacts, claims, surplus, detaching });
+  const links = createLinkWriter(db, { sequencer, users, detaching });
   const log = createEventLogWriter(db, arrangement);
   const recentKeys = createRecentKeys(db, sequencer, log, eventsPerSettling);
   const dedup = createDedup(db, recentKeys);
@@ -93,8 +102,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     catalogues,
     rollups,
     contacts,
-    claims,
-    surplus,
+    claims: createClaimReader(db),
     dedup,
     links,
     refused: refusedRequests,
@@ -104,18 +112,18 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
   const { eraseContact, undoImport, deleteEventsBefore, ...erasures } = createErasures(db, parts);
   const deleteAccount = createAccountDeletion(db, { erasures, users, catalogues });
 
-  const updateContact = (change: ContactChange) => {
-    const { account } = change;
-    const row = contacts.byName(change);
-    const uses = usesOfContact({ ...change, tags: change.addedTags });
-    catalogues.check(account, false, uses);
-    const result = contacts.write(row, { ...change, keys: toNewKeys(change) });
-    catalogues.register(account, false, uses);
-    return result;
+  const runOperation = createOperationRunner(db);
+  const contactParts: ContactParts<ContactRow> = {
+    ...{ contacts: contacts.store, links: links.store, catalogues, requests: createRequestStore(db, parts) },
+    attempt: createAttempt(runOperation),
+    ofNewAccount: () => contactParts,
   };
-
+  const contactOperations = mapOperations<
+    Pick<Writes, ContactWrite>,
+    (parts: ContactParts<ContactRow>, request: never) => Operation<unknown>
+  >(contactWrites, (operation) => (request: never) => runOperation(operation(contactParts, request)));
+  const { createContact, updateContact } = contactOperations;
   const { logEvents, checkEvents } = createEventWriter(db, parts);
-  const createContact = createContactCreator(db, parts);
   const importWriter = createImportWriter(db, { ...parts, logEvents });
 
   const executeReplayed = (replay: ReplayedWrite): ReplayResult => {
@@ -125,19 +133,13 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     return logEvents(replay.request);
   };
 
-  const { link: _, ...linkOperations } = links;
-  const runOperation = createOperationRunner(db);
   const operations = withAudit(runOperation, {
     ...mapOperations<Pick<Writes, SharedWrite>>(sharedWrites, bindRunner(runOperation)),
-    ...createAccountWriter(db, parts),
+    ...contactOperations,
     mergeEntry: catalogues.mergeEntry,
     unmergeEntry: catalogues.unmergeEntry,
     deleteAccount,
     logEvents,
-    createContact,
-    updateContact,
-    ...linkOperations,
-    ...createMergeWriter(db, contacts),
     eraseContact,
     ...importWriter,
     undoImport,
@@ -178,25 +180,8 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     day: () => sequencer.day,
   });
 
-  const record = createErasureRecord(db);
-  let unrecorded: ErasedIdentifier[] = [];
-
-  /**
-   * Schedules the removal of newly erased data from the files, and records the erased identifiers. Returns false if
-   * they could not be recorded now, for example because the disk is full.
-   */
-  const followErasures = (): boolean => {
-    const newErasures = erasures.takeUnrecorded();
-    // Only for new erasures: a progress request must not restart the removal.
-    if (newErasures.length > 0) maintenance.noteErasure();
-    unrecorded.push(...newErasures);
-    if (unrecorded.length === 0) return true;
-    return tryNow(() => {
-      record.append(unrecorded);
-      unrecorded = [];
-      return true;
-    });
-  };
+  const { noteErasure } = maintenance;
+  const erasureLog = createErasureLog(db, { erasures, transactions, noteErasure });
 
   return {
     /** Executes all calls in one commit. */
@@ -211,25 +196,13 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
           mayThrowRefusal: call.name !== 'logEvents',
         })),
       );
-      if (!calls.some(isErasure) || followErasures()) return outcomes;
+      if (!calls.some(isErasure) || erasureLog.record()) return outcomes;
       // The contact is erased, and a repeated request will record it. Until it is recorded, restoring a backup would
       // bring the contact back, so the erasure must not be acknowledged.
       const later = { error: new Refusal('unavailable', { retryAfterSeconds: 5 }) };
       return calls.map((call, index) => (isErasure(call) ? later : (outcomes[index] as Outcome)));
     },
-    /** Repeats the recorded erasures, in case this database is a restored backup. Call it before serving. */
-    eraseAgain(): void {
-      const nameOf = ({ hash }: ErasedIdentifier) => hash.toString('hex');
-      const recorded = record.read();
-      const appliedNames = new Set(erasures.listErased().map(nameOf));
-      const missing = recorded.filter((erased) => !appliedNames.has(nameOf(erased)));
-      if (missing.length > 0) transactions.runAlone(() => erasures.eraseAgain(missing));
-      // Records erasures that a previous server could not record, or whose record was lost.
-      const recordedNames = new Set(recorded.map(nameOf));
-      if (erasures.takeUnrecorded().length > 0) maintenance.noteErasure();
-      unrecorded = erasures.listErased().filter((erased) => !recordedNames.has(nameOf(erased)));
-      followErasures();
-    },
+    eraseAgain: erasureLog.eraseAgain,
     /** Removes everything that still names erased contacts. */
     detachAll(): void {
       while (transactions.runAlone(erasures.detachSome));
@@ -239,7 +212,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     /** Runs a maintenance step (maintenance.ts). */
     maintain() {
       const rest = maintenance.step();
-      return followErasures() ? rest : Math.min(rest ?? pauseMilliseconds, pauseMilliseconds);
+      return erasureLog.record() ? rest : Math.min(rest ?? pauseMilliseconds, pauseMilliseconds);
     },
   };
 };

@@ -1,5 +1,5 @@
 /** Builds the views of contacts from their rows with the rules in identity/. */
-import { type ContactView, type Values, viewContact } from '../../../identity/contact-view.ts';
+import { type ContactRecord, type ContactView, type Values, viewContact } from '../../../identity/contact-view.ts';
 import { type ContactMerges, noContactMerges } from '../../../identity/merged-entries.ts';
 import { isExternalIDVerified } from '../../rules/contact-keys.ts';
 import type { AccountConnection } from '../database/connection.ts';
@@ -33,29 +33,28 @@ export const rowsOf = async (db: AccountConnection, unmerged: readonly ContactRo
   return groups.map((group) => group.map((contact) => rows.get(contact) as ContactRow));
 };
 
-type Claims = Awaited<ReturnType<typeof claimsOf>>;
-
-/** Returns the view of a contact. `group` is a result of `rowsOf`; `claims` may include those of other contacts. */
-export const viewOf = (group: readonly ContactRow[], claims: Claims, merges: ContactMerges): ContactView =>
-  viewContact(
+/** Returns the records of each group, a result of `rowsOf`. */
+export const recordsOf = async (
+  db: AccountConnection,
+  groups: readonly (readonly ContactRow[])[],
+): Promise<ContactRecord[][]> => {
+  const claims = await claimsOf(
+    db,
+    groups.flat().map(({ contact }) => contact),
+  );
+  return groups.map((group) =>
     group.map((row) => ({
       values: valuesOf(row),
       verified: row.verified,
       externalIDVerified: isExternalIDVerified(row),
       claims: claims.filter(({ contact }) => contact === row.contact),
     })),
-    merges,
   );
+};
 
-/**
- * Returns the view of each contact. `groups` is the result of `rowsOf`. Without `merges`, values have the stored IDs.
- */
+/** Returns the view of each group, a result of `rowsOf`. Without `merges`, values have the stored IDs. */
 export const viewsOf = async (
   db: AccountConnection,
   groups: readonly (readonly ContactRow[])[],
   merges: ContactMerges = noContactMerges,
-): Promise<ContactView[]> => {
-  const contacts = groups.flat().map(({ contact }) => contact);
-  const claims = await claimsOf(db, contacts);
-  return groups.map((group) => viewOf(group, claims, merges));
-};
+): Promise<ContactView[]> => (await recordsOf(db, groups)).map((records) => viewContact(records, merges));

@@ -1,11 +1,8 @@
-/** Reads the merges of contacts that the rules in identity/ need, and creates and undoes merges. */
+/** Reads the merges of contacts that the rules in identity/ need, and stores and removes merges. */
 import { mergedWith } from '../../../identity/merges.ts';
-import { checkMerge, checkUnmerge } from '../../rules/merges.ts';
-import type { NamedOther, RequestOf } from '../../store.ts';
 import type { AccountConnection } from '../database/connection.ts';
 import type { Transaction } from '../transactions/transaction.ts';
-import type { ContactFinder } from './contact-finder.ts';
-import { type ContactRow, pointersOf, readAnswering, readChains } from './contact-rows.ts';
+import { type ContactRow, readAnswering } from './contact-rows.ts';
 
 /**
  * Returns all merges into these contacts, direct or not, by merged contact. Each query follows one step of all chains.
@@ -44,51 +41,27 @@ const setMerged = (db: AccountConnection, contact: number, mergedInto: number | 
     time,
   ]);
 
-/** Merges the contact `other` into the contact `keep`. Must run exclusively (transaction.ts) and create no cycle. */
-export const mergeInto = async (db: Transaction, keep: number, other: number, time: number): Promise<void> => {
-  await setMerged(db, other, keep, time);
-  await db.run('INSERT INTO merged_contact (account, contact, other) VALUES ($1, $2, $3)', [db.account, keep, other]);
+/**
+ * Merges a contact into another one. Merges must not run concurrently, so that none happens between the reads and writes
+ * of another.
+ */
+export const mergeInto = async (
+  db: Transaction,
+  { contact }: ContactRow,
+  into: number,
+  time: number,
+): Promise<void> => {
+  db.requireExclusive();
+  await setMerged(db, contact, into, time);
+  await db.run('INSERT INTO merged_contact (account, contact, other) VALUES ($1, $2, $3)', [db.account, into, contact]);
 };
 
-/**
- * These writes must run exclusively (transaction.ts), so that no other merge happens between their reads and writes.
- */
-export const createMergeWriter = (contacts: ContactFinder) => {
-  const findOther = (
-    db: AccountConnection,
-    { otherContactUUID, otherExternalID, otherAddress }: NamedOther,
-  ): Promise<ContactRow> => {
-    const named = { contactUUID: otherContactUUID, externalID: otherExternalID, address: otherAddress };
-    return contacts.byName(db, named, 'otherContact');
-  };
-
-  return {
-    async mergeContact(
-      db: Transaction,
-      { time, ...named }: RequestOf<'mergeContact'>,
-    ): Promise<{ contactUUID: string; otherContactUUID: string; mergedTime: number }> {
-      const keep = await contacts.byName(db, named);
-      const other = await findOther(db, named);
-      const isMerged = other.mergedInto === keep.contact;
-      if (!isMerged) {
-        checkMerge(pointersOf(await readChains(db, [keep.contact])), keep, other);
-        await mergeInto(db, keep.contact, other.contact, time);
-      }
-      const mergedTime = isMerged ? (other.mergedTime as number) : time;
-      const { contactUUID } = await contacts.answering(db, keep);
-      return { contactUUID, otherContactUUID: other.contactUUID, mergedTime };
-    },
-
-    async unmergeContact(db: Transaction, named: RequestOf<'unmergeContact'>): Promise<{ contactUUID: string }> {
-      const other = await findOther(db, named);
-      checkUnmerge(other);
-      await setMerged(db, other.contact, null, null);
-      await db.run('DELETE FROM merged_contact WHERE account = $1 AND contact = $2 AND other = $3', [
-        db.account,
-        other.mergedInto,
-        other.contact,
-      ]);
-      return { contactUUID: other.contactUUID };
-    },
-  };
+export const unmerge = async (db: Transaction, { contact, mergedInto }: ContactRow): Promise<void> => {
+  db.requireExclusive();
+  await setMerged(db, contact, null, null);
+  await db.run('DELETE FROM merged_contact WHERE account = $1 AND contact = $2 AND other = $3', [
+    db.account,
+    mergedInto,
+    contact,
+  ]);
 };

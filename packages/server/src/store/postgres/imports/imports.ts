@@ -3,6 +3,7 @@
  * meanwhile, so a stretch has only the rows of its import.
  */
 import { Refusal } from '../../../shared/refusal.ts';
+import { putContact } from '../../operations/contact-writes.ts';
 import {
   advanceImport,
   findImport,
@@ -27,8 +28,8 @@ import type {
 import type { CatalogueWriter } from '../accounts/catalogues.ts';
 import type { ContactFinder } from '../contacts/contact-finder.ts';
 import type { ContactRow } from '../contacts/contact-rows.ts';
-import { link } from '../contacts/links.ts';
-import type { PutContactOperation } from '../contacts/put-contact.ts';
+import { createContactStore } from '../contacts/contacts.ts';
+import { linkLocked } from '../contacts/links.ts';
 import { lockUsers } from '../contacts/row-locks.ts';
 import type { User, Users } from '../contacts/users.ts';
 import { runOperation } from '../transactions/operations.ts';
@@ -38,7 +39,6 @@ interface ImportParts {
   readonly users: Users;
   readonly catalogues: CatalogueWriter;
   readonly finder: ContactFinder;
-  readonly putContact: PutContactOperation;
   storeEvents(db: Transaction, batches: readonly EventBatch[]): Promise<EventOutcome[][]>;
 }
 
@@ -51,7 +51,7 @@ const readLastSequence = async (db: Transaction): Promise<number> =>
   (await db.one<{ last: number }>('SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last FROM event_order'))
     .last;
 
-export const createImportWriter = ({ users, catalogues, finder, putContact, storeEvents }: ImportParts) => {
+export const createImportWriter = ({ users, catalogues, finder, storeEvents }: ImportParts) => {
   const findExisting = async (
     db: Transaction,
     { externalID, address }: NewContact,
@@ -84,7 +84,8 @@ export const createImportWriter = ({ users, catalogues, finder, putContact, stor
       ...{ fields, addedTags: values.tags, removedTags: [], attributes: values.attributes, contactStatus },
       ...{ time, by: token },
     };
-    const { row } = await putContact(db, { account, newContactUUID, externalID, address }, change);
+    const keys = { account, newContactUUID, externalID, address };
+    const { row } = await runOperation(db, putContact(createContactStore(db, finder), keys, change));
     await catalogues.register(db, account, [{ browser: false, uses }]);
     // Read again, because `row` is from before the write.
     const current = (await finder.get(db, row.contact)) as ContactRow;
@@ -99,7 +100,7 @@ export const createImportWriter = ({ users, catalogues, finder, putContact, stor
     if (userUUID === null) return outcome;
     const [{ user }] = (await users.ensure(db, [{ account, userUUID }], { time, withEvent: false })) as [User];
     await lockUsers(db, [user]);
-    await link(db, { user, contact: row.contact, verified: true, claim: null, token, time });
+    await linkLocked(db, users, { user, contact: row.contact, verified: true, claim: null, token, time });
     return outcome;
   };
 

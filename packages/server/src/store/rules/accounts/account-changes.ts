@@ -1,5 +1,5 @@
 /** The results of an account update: the names of changed values, and the outcomes of refused contacts. */
-import { Refusal } from '../../../shared/refusal.ts';
+import type { Refusal } from '../../../shared/refusal.ts';
 import { type CatalogueKind, type Catalogues, type ContactOutcome, catalogueKinds } from '../../store.ts';
 
 /** The values that an updateAccount request may change, as getAccount returns them. */
@@ -13,8 +13,8 @@ export const listGivenKinds = (catalogues: Catalogues): CatalogueKind[] =>
 export const findChangedValues = (before: AccountValues, after: AccountValues): string[] =>
   Object.keys(before).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
 
-/** Returns the outcome of a refused contact. Rethrows any other error. */
-export const toRefusedOutcome = (error: unknown): ContactOutcome => {
-  if (!(error instanceof Refusal)) throw error;
-  return { refused: error.code, message: error.message, ...(error.field && { field: error.field }) };
-};
+export const toRefusedOutcome = ({ code, message, field }: Refusal): ContactOutcome => ({
+  refused: code,
+  message,
+  ...(field && { field }),
+});

@@ -1,5 +1,11 @@
 /** Builds contact views from rows, by the rules in identity/. */
-import { type ContactView, contactFields, type Values, viewContact } from '../../../identity/contact-view.ts';
+import {
+  type ContactRecord,
+  type ContactView,
+  contactFields,
+  type Values,
+  viewContact,
+} from '../../../identity/contact-view.ts';
 import { type ContactMerges, noContactMerges } from '../../../identity/merged-entries.ts';
 import { isExternalIDVerified } from '../../rules/contact-keys.ts';
 import type { Connection } from '../database/connection.ts';
@@ -54,30 +60,29 @@ export const createContactViews = (db: Connection) => {
     return fields;
   };
 
-  /** Returns the view of each group. Without `entryMerges`, values have stored IDs. */
-  const viewsOf = (
-    groups: readonly (readonly ContactRow[])[],
-    entryMerges: ContactMerges = noContactMerges,
-  ): ContactView[] => {
+  const recordsOf = (groups: readonly (readonly ContactRow[])[]): ContactRecord[][] => {
     const numbers = JSON.stringify(groups.flatMap((group) => group.map(({ contact }) => contact)));
     const tagsOf = groupByContact(tags.all(numbers));
     const attributesOf = groupByContact(attributes.all(numbers));
     return groups.map((group) =>
-      viewContact(
-        group.map((row) => ({
-          values: {
-            fields: fieldsOf(row),
-            tags: new Map(tagsOf.get(row.contact)?.map(([tagID, opt]) => [tagID, opt === 1])),
-            attributes: new Map(attributesOf.get(row.contact)),
-          },
-          verified: row.verified === 1,
-          externalIDVerified: isExternalIDVerified(row),
-          claims: claims.ofContact(row.contact),
-        })),
-        entryMerges,
-      ),
+      group.map((row) => ({
+        values: {
+          fields: fieldsOf(row),
+          tags: new Map(tagsOf.get(row.contact)?.map(([tagID, opt]) => [tagID, opt === 1])),
+          attributes: new Map(attributesOf.get(row.contact)),
+        },
+        verified: row.verified === 1,
+        externalIDVerified: isExternalIDVerified(row),
+        claims: claims.ofContact(row.contact),
+      })),
     );
   };
+
+  /** Returns the view of each group. Without `entryMerges`, values have stored IDs. */
+  const viewsOf = (
+    groups: readonly (readonly ContactRow[])[],
+    entryMerges: ContactMerges = noContactMerges,
+  ): ContactView[] => recordsOf(groups).map((records) => viewContact(records, entryMerges));
 
   return {
     /** Returns the values of a contact's own record. */
@@ -97,6 +102,7 @@ export const createContactViews = (db: Connection) => {
       const targets = new Set(mergeTargets.all(JSON.stringify(rows.map(({ contact }) => contact))));
       return rows.map((row) => (targets.has(row.contact) ? mergedGroup(row.contact) : [row]));
     },
+    recordsOf,
     viewsOf,
     viewOf: (group: readonly ContactRow[], entryMerges?: ContactMerges): ContactView =>
       viewsOf([group], entryMerges)[0] as ContactView,

@@ -1,7 +1,8 @@
 import { limits } from '@firsthand/contract/limits';
 import { expect, test } from 'vitest';
+import { dropSurplusLinks } from '../../operations/surplus-claims.ts';
 import { openMemory } from '../database/memory.ts';
-import { createSurplusClaims } from './surplus-claims.ts';
+import { createOperationRunner } from '../transactions/operations.ts';
 
 test('deletes the oldest claimed links, ten at a time, until a contact is back at its limit', () => {
   const db = openMemory();
@@ -14,9 +15,10 @@ test('deletes the oldest claimed links, ten at a time, until a contact is back a
   const count = limits.claimedLinksPerContact + 25;
   for (let sequence = 1; sequence <= verified + count; sequence += 1)
     insert.run(sequence, Number(sequence <= verified));
-  const { dropSurplusLinks } = createSurplusClaims(db, { detachUser: () => {} });
+  const links = { holdFreeUsers: (users: readonly number[]) => new Set(users) };
+  const runOperation = createOperationRunner(db);
   const oldestClaimed = () => {
-    dropSurplusLinks(1, 1);
+    runOperation(dropSurplusLinks(links, 1, { contact: 1, claim: 1 }));
     return db.prepare('SELECT min(sequence) FROM statement WHERE NOT verified').pluck().get();
   };
   expect([oldestClaimed(), oldestClaimed(), oldestClaimed(), oldestClaimed()]).toEqual(

@@ -166,10 +166,6 @@ export const createDetaching = (
     detachUser: (user: number): void => {
       if (isUnderWay()) detach(user);
     },
-    /** Like `detachUser`, for the users that `read` returns. Calls it only if an erasure is in progress. */
-    detachUsers: (read: () => readonly number[]): void => {
-      if (isUnderWay()) for (const user of read()) detach(user);
-    },
 
     /** Whether claims, requests or refused requests still name a contact of this erasure. */
     hasNames: (erasure: number): boolean => withNamesOf.get(erasure) !== undefined,

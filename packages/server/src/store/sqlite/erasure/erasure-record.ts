@@ -17,8 +17,9 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { StoreUnusable } from '../../unusable.ts';
-import type { Connection } from '../database/connection.ts';
+import { type Connection, tryNow } from '../database/connection.ts';
 import { syncDirectory } from '../database/file.ts';
+import type { Transactions } from '../transactions/transaction.ts';
 
 export interface ErasedIdentifier {
   readonly account: number;
@@ -106,7 +107,7 @@ export const toRecord = (head: string, erased: Iterable<ErasedIdentifier>): stri
 };
 
 /** Opens the record of a database. A database in memory has none. */
-export const createErasureRecord = (db: Connection) => {
+const createErasureRecord = (db: Connection) => {
   if (db.memory) return { read: (): ErasedIdentifier[] => [], append: () => {} };
   const path = recordPathOf(db.name);
   const head = recordHeadOf(db);
@@ -127,6 +128,58 @@ export const createErasureRecord = (db: Connection) => {
         closeSync(file);
       }
       if (isNew) syncDirectory(dirname(path));
+    },
+  };
+};
+
+interface ErasureLogParts {
+  readonly erasures: {
+    takeUnrecorded(): ErasedIdentifier[];
+    listErased(): ErasedIdentifier[];
+    eraseAgain(erased: readonly ErasedIdentifier[]): void;
+  };
+  readonly transactions: Pick<Transactions, 'runAlone'>;
+  /** Schedules the removal of newly erased data from the files. */
+  noteErasure(): void;
+}
+
+/** Records the identifiers of erased contacts in a file that a restored backup does not replace. */
+export const createErasureLog = (db: Connection, { erasures, transactions, noteErasure }: ErasureLogParts) => {
+  const file = createErasureRecord(db);
+  let unrecorded: ErasedIdentifier[] = [];
+
+  /**
+   * Schedules the removal of newly erased data from the files, and records the erased identifiers. Returns false if
+   * they could not be recorded now, for example because the disk is full.
+   */
+  const record = (): boolean => {
+    const newErasures = erasures.takeUnrecorded();
+    // Only for new erasures: a progress request must not restart the removal.
+    if (newErasures.length > 0) noteErasure();
+    unrecorded.push(...newErasures);
+    if (unrecorded.length === 0) return true;
+    return tryNow(() => {
+      file.append(unrecorded);
+      unrecorded = [];
+      return true;
+    });
+  };
+
+  return {
+    record,
+
+    /** Repeats the recorded erasures, in case this database is a restored backup. Call it before serving. */
+    eraseAgain(): void {
+      const nameOf = ({ hash }: ErasedIdentifier) => hash.toString('hex');
+      const recorded = file.read();
+      const appliedNames = new Set(erasures.listErased().map(nameOf));
+      const missing = recorded.filter((erased) => !appliedNames.has(nameOf(erased)));
+      if (missing.length > 0) transactions.runAlone(() => erasures.eraseAgain(missing));
+      // Records erasures that a previous server could not record, or whose record was lost.
+      const recordedNames = new Set(recorded.map(nameOf));
+      if (erasures.takeUnrecorded().length > 0) noteErasure();
+      unrecorded = erasures.listErased().filter((erased) => !recordedNames.has(nameOf(erased)));
+      record();
     },
   };
 };

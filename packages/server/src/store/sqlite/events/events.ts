@@ -6,7 +6,7 @@ import { eventBytes } from '../../rules/row-bytes.ts';
 import type { EventBatch, EventOutcome, NewEvent } from '../../store.ts';
 import type { CatalogueWriter } from '../accounts/catalogues.ts';
 import { isActive, withDay } from '../contacts/active-days.ts';
-import type { ClaimWriter } from '../contacts/claims.ts';
+import type { ClaimReader } from '../contacts/claims.ts';
 import type { ContactRow } from '../contacts/contact-rows.ts';
 import type { ContactWriter } from '../contacts/contacts.ts';
 import type { LinkWriter } from '../contacts/links.ts';
@@ -23,7 +23,7 @@ interface EventParts {
   readonly users: Users;
   readonly catalogues: CatalogueWriter;
   readonly contacts: ContactWriter;
-  readonly claims: ClaimWriter;
+  readonly claims: ClaimReader;
   readonly links: LinkWriter;
   readonly dedup: Dedup;
   readonly rollups: Rollups;
@@ -131,7 +131,14 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
     if (user) users.addActiveDay(user, day);
     if (contact && !isActive(contact, day)) setContactDays.run({ ...withDay(contact, day), contact: contact.contact });
     if (user && contact && linkedContact(statements.ofUser(user.user)) === null) {
-      links.link({ user: user.user, contact: contact.contact, verified: true, claim: null, token, time: receivedTime });
+      links.link(account, {
+        user: user.user,
+        contact: contact.contact,
+        verified: true,
+        claim: null,
+        token,
+        time: receivedTime,
+      });
     }
     return { kept: true };
   };

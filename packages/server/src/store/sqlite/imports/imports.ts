@@ -96,7 +96,7 @@ export const createImportWriter = (
       : ({ kept: true, created: before === undefined } as const);
     if (userUUID === null) return outcome;
     const { user } = users.ensure(account, userUUID, time);
-    links.link({ user, contact: row.contact, verified: true, claim: null, token, time });
+    links.link(account, { user, contact: row.contact, verified: true, claim: null, token, time });
     return outcome;
   };
 

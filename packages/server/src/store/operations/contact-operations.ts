@@ -1,0 +1,33 @@
+/** The writes of contacts, links and claims, and of accounts with their contacts. */
+import type { RequestOf, Store } from '../store.ts';
+import { createAccount, updateAccount } from './accounts.ts';
+import { acceptClaim, voidClaim } from './claims.ts';
+import type { ContactParts, WritableContact } from './contact-store.ts';
+import { updateContact } from './contact-writes.ts';
+import { createContact } from './create-contact.ts';
+import { linkUser, unlinkUser, voidLinks } from './links.ts';
+import { mergeContact, unmergeContact } from './merges.ts';
+import type { Operation } from './operation.ts';
+
+const writes = {
+  createAccount,
+  updateAccount,
+  createContact,
+  updateContact,
+  linkUser,
+  unlinkUser,
+  voidLinks,
+  acceptClaim,
+  voidClaim,
+  mergeContact,
+  unmergeContact,
+};
+export type ContactWrite = keyof typeof writes;
+export const contactWriteNames = Object.keys(writes) as ContactWrite[];
+
+type ContactOperation<Name extends ContactWrite> = <Row extends WritableContact>(
+  parts: ContactParts<Row>,
+  request: RequestOf<Name>,
+) => Operation<Awaited<ReturnType<Store[Name]>>>;
+
+export const contactWrites: { readonly [Name in ContactWrite]: ContactOperation<Name> } = writes;

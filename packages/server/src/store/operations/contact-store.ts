@@ -1,0 +1,128 @@
+/** What the writes of contacts, links and claims need of a database. */
+import type { ContactRecord, KeyField, Values } from '../../identity/contact-view.ts';
+import type { Refusal } from '../../shared/refusal.ts';
+import type { Use } from '../rules/accounts/catalogue-rules.ts';
+import type { ClaimRow } from '../rules/claims.ts';
+import type { ContactUpdate, CreatedContact } from '../rules/contact-changes.ts';
+import type { SentRequest } from '../rules/idempotency-keys.ts';
+import type { NewLink, StatementRow } from '../rules/links.ts';
+import type { Catalogues, NamedContact, NewContact } from '../store.ts';
+import type { ContactRow, Result } from './contacts.ts';
+import type { Operation } from './operation.ts';
+
+/** The columns that store a contact's keys. */
+export interface StoredKeys {
+  readonly contactEmailaddress: string | null;
+  readonly contactExternalID: string | null;
+  /** The claim that the external ID is from; 0: only claimed; null: verified, or there is none. */
+  readonly externalIDClaim: number | null;
+  /** Whether the address is verified. */
+  readonly verified: boolean | number;
+}
+
+export interface WritableContact extends ContactRow, StoredKeys {
+  readonly account: number;
+}
+
+/** A contact as it is saved: all of its own values, and the change that led to them. */
+export interface SavedContact extends StoredKeys {
+  readonly values: Values;
+  readonly change: Pick<ContactUpdate, 'fields' | 'addedTags' | 'removedTags' | 'attributes'>;
+  readonly contactStatus: string;
+  readonly updatedTime: number;
+}
+
+/** PostgreSQL throws ConcurrentChange if another transaction changed a row meanwhile; the work then runs again. */
+export interface ContactStore<Row extends WritableContact> {
+  /** Throws a Refusal if there is none. `prefix`: the prefix of the request's field names. */
+  find(names: NamedContact, prefix?: string): Result<Row>;
+  get(contact: number): Result<Row>;
+  findByKey(account: number, field: KeyField, value: string): Result<Row | undefined>;
+  isErasedClaim(account: number, claimID: string): Result<boolean>;
+  /** Returns the contact at the end of this one's merges. */
+  followMerges(row: Row): Result<Row>;
+  /** Returns which contact is merged into which, on the way from this one to the end of its merges. */
+  readMerges(contact: number): Result<ReadonlyMap<number, number>>;
+  /** Returns a contact that is not merged, followed by all contacts merged into it. */
+  readGroup(unmerged: Row): Result<readonly Row[]>;
+  readRecords(group: readonly Row[]): Result<readonly ContactRecord[]>;
+
+  /** Locks a contact, and its keys if they are to change. Returns its current row. */
+  lock(row: Row, changesKeys: boolean): Result<Row>;
+  /** Creates a contact with verified keys. */
+  insert(created: Omit<CreatedContact, 'verified'>): Result<Row>;
+  /**
+   * Finds or creates the contact with the address or, without one, the external ID. It does the same work in both
+   * cases, so that the response time does not tell a browser token whether the key exists.
+   */
+  ensure(created: CreatedContact): Result<Row>;
+  save(row: Row, saved: SavedContact): Result<unknown>;
+  /** Returns the contact that has the key. If there is none, no other transaction can take the key any more. */
+  reserveKey(row: Row, field: KeyField, value: string): Result<Row | undefined>;
+  clearKey(row: Row, field: KeyField): Result<unknown>;
+  verifyKey(row: Row, field: KeyField): Result<unknown>;
+  setExternalID(row: Row, externalID: string, claim: number): Result<unknown>;
+  merge(row: Row, into: number, time: number): Result<unknown>;
+  unmerge(row: Row): Result<unknown>;
+}
+
+export interface NewStatement extends Omit<NewLink, 'contact'> {
+  /** Null for an unlink. */
+  readonly contact: number | null;
+}
+
+export interface LinkStore {
+  findUser(account: number, userUUID: string): Result<number | undefined>;
+  ensureUser(account: number, userUUID: string, time: number): Result<number>;
+  /** Call it before a user's links or claims change: it locks the user, or completes erasures of the user's history. */
+  holdUser(user: number): Result<unknown>;
+  holdUsers(users: readonly number[]): Result<unknown>;
+  /** Like `holdUser`, for those users that no other transaction has locked. Returns these users. */
+  holdFreeUsers(users: readonly number[]): Result<ReadonlySet<number>>;
+  /** Prevents the erasure of a contact until the transaction ends. */
+  holdContact(contact: number): Result<unknown>;
+  /** Returns a user's statements, ascending. */
+  readStatements(user: number): Result<readonly StatementRow[]>;
+  /** Appends a link or unlink of a held user. Returns its sequence. */
+  append(statement: NewStatement): Result<number>;
+  findClaim(account: number, claimID: string): Result<ClaimRow | undefined>;
+  /** Returns the number of a contact and of all contacts merged with it. */
+  readGroupNumbers(contact: number): Result<readonly number[]>;
+}
+
+interface CatalogueStore {
+  /** Throws a Refusal if the token may not use one of the IDs. */
+  check(account: number, browser: boolean, uses: readonly Use[]): Result<unknown>;
+  /** Lists the IDs that are unlisted, while there is room. */
+  register(account: number, browser: boolean, uses: readonly Use[]): Result<unknown>;
+  /** Adds, changes or removes entries. */
+  put(account: number, catalogues: Catalogues): Result<unknown>;
+}
+
+/** The stored result of a createContact request. */
+export interface RequestResult {
+  readonly contact: number;
+  readonly claim: number | null;
+  readonly existed: boolean | number;
+}
+
+/** Recognizes repeats of the requestUUIDs of createContact. */
+export interface RequestStore {
+  /** Returns the day for data received at a time. */
+  dayOf(time: number): number;
+  /** Returns the result of a repeated request; 'erased' if it was erased with its contact. */
+  find(request: NewContact, sent: SentRequest, day: number): Result<RequestResult | 'erased' | undefined>;
+  store(sent: SentRequest, result: RequestResult & { readonly existed: boolean }, day: number): Result<unknown>;
+}
+
+/** What the writes of contacts need, within one transaction. On PostgreSQL it is of one account. */
+export interface ContactParts<Row extends WritableContact> {
+  readonly contacts: ContactStore<Row>;
+  readonly links: LinkStore;
+  readonly catalogues: CatalogueStore;
+  readonly requests: RequestStore;
+  /** Runs a part of a write that throws a Refusal only before its first write on SQLite. Returns the Refusal. */
+  attempt<Value>(part: Operation<Value>): Result<Value | Refusal>;
+  /** Returns the same for an account that this transaction created. */
+  ofNewAccount(account: number): Result<ContactParts<Row>>;
+}

@@ -1,0 +1,40 @@
+/** Merges and unmerges contacts. */
+import { checkMerge, checkUnmerge } from '../rules/merges.ts';
+import type { NamedOther, RequestOf } from '../store.ts';
+import type { ContactParts, ContactStore, WritableContact } from './contact-store.ts';
+import { call, type Operation } from './operation.ts';
+
+function* findOther<Row extends WritableContact>(
+  contacts: ContactStore<Row>,
+  account: number,
+  { otherContactUUID, otherExternalID, otherAddress }: NamedOther,
+): Operation<Row> {
+  const names = { account, contactUUID: otherContactUUID, externalID: otherExternalID, address: otherAddress };
+  return yield* call(() => contacts.find(names, 'otherContact'));
+}
+
+export function* mergeContact<Row extends WritableContact>(
+  { contacts }: ContactParts<Row>,
+  { time, ...names }: RequestOf<'mergeContact'>,
+): Operation<{ contactUUID: string; otherContactUUID: string; mergedTime: number }> {
+  const keep = yield* call(() => contacts.find(names));
+  const other = yield* findOther(contacts, names.account, names);
+  const isMerged = other.mergedInto === keep.contact;
+  if (!isMerged) {
+    checkMerge(yield* call(() => contacts.readMerges(keep.contact)), keep, other);
+    yield* call(() => contacts.merge(other, keep.contact, time));
+  }
+  const mergedTime = isMerged ? (other.mergedTime as number) : time;
+  const { contactUUID } = yield* call(() => contacts.followMerges(keep));
+  return { contactUUID, otherContactUUID: other.contactUUID, mergedTime };
+}
+
+export function* unmergeContact<Row extends WritableContact>(
+  { contacts }: ContactParts<Row>,
+  { account, ...names }: RequestOf<'unmergeContact'>,
+): Operation<{ contactUUID: string }> {
+  const other = yield* findOther(contacts, account, names);
+  checkUnmerge(other);
+  yield* call(() => contacts.unmerge(other));
+  return { contactUUID: other.contactUUID };
+}

@@ -1,0 +1,196 @@
+/** Deletes the oldest claims and claimed links over the limits of a contact or user, as if they had never existed. */
+import { limits } from '@firsthand/contract/limits';
+import { distinct } from '../../shared/distinct.ts';
+import { maxDroppedPerStep, type NewLink, type StatementRow } from '../rules/links.ts';
+import { claimKey } from './claims.ts';
+import type { LinkStore } from './contact-store.ts';
+import {
+  all,
+  call,
+  createQuery,
+  type Dialect,
+  first,
+  type Operation,
+  ofAccount,
+  ofContact,
+  run,
+  within,
+} from './operation.ts';
+
+type FreeUsers = Pick<LinkStore, 'holdFreeUsers'>;
+
+const claimsPerQuery = 20;
+
+const ofUsers = `${ofAccount} AND "user" = ANY ($2::bigint[])`;
+
+/** SQL for the key of the claim $3 of the contact $2. */
+const keyOfClaim = (dialect: Dialect) =>
+  `(SELECT ${claimKey(dialect)} FROM claim WHERE ${within(dialect, ofContact)} claim = $3)`;
+
+/**
+ * SQL for the unaccepted claims of the contact $2 with the key of its claim $3. Limits apply to each key, so that a page
+ * cannot see which of its keys find the same contact.
+ */
+const open = (dialect: Dialect) => `
+  FROM claim WHERE ${within(dialect, ofAccount)} contact = $2 AND NOT accepted AND ${claimKey(dialect)} = ${keyOfClaim(dialect)}`;
+
+/** SQL that skips rows which another transaction has locked, and locks the others. */
+const lockingFree = ({ name }: Dialect) => (name === 'postgres' ? 'FOR UPDATE SKIP LOCKED' : '');
+
+interface OldClaim {
+  readonly claim: number;
+  readonly claimID: string;
+  readonly user: number;
+}
+
+const countSurplus = createQuery<{ surplus: number }>(
+  (dialect) => `
+    SELECT count(*) AS surplus FROM (
+      SELECT 1 ${open(dialect)} LIMIT ${maxDroppedPerStep} OFFSET ${limits.claimsPerContact}
+    ) AS beyond`,
+);
+const selectOldest = createQuery<OldClaim>(
+  (dialect) => `
+    SELECT claim, "claimID", "user" ${open(dialect)} AND claim <> $3 AND claim > $4
+    ORDER BY claim LIMIT ${claimsPerQuery} ${lockingFree(dialect)}`,
+);
+const selectVerified = createQuery<{ claim: number }>(
+  (dialect) => `
+    SELECT claim FROM statement WHERE ${within(dialect, ofUsers)}
+      claim ${dialect.among('$3', 'bigint')} AND verified`,
+);
+const deleteLinksOf = createQuery<never>((dialect) => {
+  const links = `
+    DELETE FROM statement WHERE ${within(dialect, ofUsers)}
+      claim ${dialect.among('$3', 'bigint')}`;
+  return dialect.name === 'sqlite'
+    ? links
+    : `WITH gone AS (${links} RETURNING sequence)
+       DELETE FROM statement_place p USING gone WHERE p.account = $1 AND p.sequence = gone.sequence`;
+});
+const deleteClaims = createQuery<never>(
+  (dialect) => `DELETE FROM claim WHERE ${within(dialect, ofContact)} claim ${dialect.among('$3', 'bigint')}`,
+);
+
+/** Deletes claims for a contact and their links. The caller must hold the users. */
+function* dropClaims(account: number, contact: number, claims: readonly OldClaim[]): Operation<void> {
+  if (claims.length === 0) return;
+  const users = distinct(claims.map(({ user }) => user));
+  const numbers = claims.map(({ claim }) => claim);
+  yield* run(deleteLinksOf(account, users, numbers));
+  yield {
+    postgres: `
+      DELETE FROM contact_user c WHERE account = $1 AND contact = $2 AND "user" = ANY ($3::bigint[])
+        AND NOT EXISTS (SELECT FROM statement s WHERE s.account = $1 AND s."user" = c."user" AND s.contact = c.contact)`,
+    values: [account, contact, users],
+  };
+  yield {
+    postgres: 'DELETE FROM claim_name WHERE account = $1 AND "claimID" = ANY ($2::text[])',
+    values: [account, claims.map(({ claimID }) => claimID)],
+  };
+  yield* run(deleteClaims(account, contact, numbers));
+}
+
+/**
+ * Makes room for a new claim: deletes the oldest claims with its key over `limits.claimsPerContact`, with their links.
+ * Keeps claims that were accepted or whose link was verified, and those of users that another transaction has locked.
+ */
+export function* dropSurplusClaims(
+  links: FreeUsers,
+  account: number,
+  { contact, claim: newClaim }: { readonly contact: number; readonly claim: number },
+): Operation<void> {
+  let left = (yield* first(countSurplus(account, contact, newClaim)))?.surplus ?? 0;
+  for (let after = 0; left > 0; ) {
+    const rows = yield* all(selectOldest(account, contact, newClaim, after));
+    const users = yield* call(() => links.holdFreeUsers(rows.map(({ user }) => user)));
+    const numbers = rows.map(({ claim }) => claim);
+    const verified = new Set((yield* all(selectVerified(account, [...users], numbers))).map(({ claim }) => claim));
+    const deletable = rows.filter(({ user, claim }) => users.has(user) && !verified.has(claim)).slice(0, left);
+    yield* dropClaims(account, contact, deletable);
+    left -= deletable.length;
+    if (rows.length < claimsPerQuery) return;
+    after = (rows.at(-1) as OldClaim).claim;
+  }
+}
+
+type Link = Pick<StatementRow, 'sequence' | 'user' | 'contact' | 'claim'>;
+
+const selectOpenClaims = createQuery<{ claim: number }>(
+  (dialect) => `
+    SELECT claim FROM claim WHERE ${within(dialect, 'account = $1 AND contact = ANY ($2::bigint[])')}
+      claim ${dialect.among('$3', 'bigint')} AND NOT accepted ${lockingFree(dialect)}`,
+);
+const deleteLinks = createQuery<{ contact: number; claim: number; user: number }>((dialect) => {
+  const links = `
+    DELETE FROM statement WHERE ${within(dialect, ofUsers)}
+      sequence ${dialect.among('$3', 'bigint')} AND claim ${dialect.among('$4', 'bigint')} AND NOT verified`;
+  return dialect.name === 'sqlite'
+    ? `${links} RETURNING contact, claim, user`
+    : `WITH gone AS (${links} RETURNING sequence, contact, claim, "user"),
+         places AS (DELETE FROM statement_place p USING gone WHERE p.account = $1 AND p.sequence = gone.sequence)
+       SELECT contact, claim, "user" FROM gone`;
+});
+/** Claims of the user $4 for the contact $2 with the key of its claim $3, unless one of them still has a link. */
+const selectUnlinked = createQuery<OldClaim>((dialect) => {
+  const ofKey = `
+    FROM claim WHERE ${within(dialect, ofAccount)} contact = $2 AND "user" = $4 AND ${claimKey(dialect)} = ${keyOfClaim(dialect)}`;
+  return `
+    SELECT claim, "claimID", "user" ${ofKey} AND NOT accepted AND NOT EXISTS (
+      SELECT 1 FROM statement WHERE ${within(dialect, ofAccount)} "user" = $4 AND claim IN (SELECT claim ${ofKey})
+    ) ${dialect.name === 'postgres' ? 'FOR UPDATE' : ''}`;
+});
+
+/**
+ * Deletes links of held users. If no claim of the user with a link's key has a link left, deletes its unaccepted claims
+ * too. A link stays while another transaction has locked its claim, because it may be accepting it.
+ */
+export function* dropLinks(account: number, chosen: readonly Link[]): Operation<void> {
+  if (chosen.length === 0) return;
+  const claims = yield* all(
+    selectOpenClaims(
+      account,
+      distinct(chosen.map(({ contact }) => contact)),
+      chosen.map(({ claim }) => claim),
+    ),
+  );
+  const dropped = yield* all(
+    deleteLinks(
+      account,
+      distinct(chosen.map(({ user }) => user)),
+      chosen.map(({ sequence }) => sequence),
+      claims.map(({ claim }) => claim),
+    ),
+  );
+  for (const { contact, claim, user } of dropped)
+    yield* dropClaims(account, contact, yield* all(selectUnlinked(account, contact, claim, user)));
+}
+
+/** SQL for the claimed links to the contact $2 with the key of its claim $3. */
+const claimedLinks = (dialect: Dialect) => `
+  FROM statement WHERE ${within(dialect, ofAccount)} contact = $2 AND claim IN (SELECT claim ${open(dialect)}) AND NOT verified`;
+const selectSurplusLinks = createQuery<Link>(
+  (dialect) => `
+    SELECT sequence, "user", contact, claim ${claimedLinks(dialect)} ORDER BY sequence LIMIT (
+      SELECT count(*) FROM (
+        SELECT 1 ${claimedLinks(dialect)} LIMIT ${maxDroppedPerStep} OFFSET ${limits.claimedLinksPerContact}
+      ) AS beyond
+    )`,
+);
+
+/**
+ * Makes room for the link of an open claim: deletes the oldest such links with the same key over
+ * `limits.claimedLinksPerContact`. Links of users that another transaction has locked stay until the next call.
+ */
+export function* dropSurplusLinks(
+  links: FreeUsers,
+  account: number,
+  { contact, claim }: Pick<NewLink, 'contact' | 'claim'>,
+): Operation<void> {
+  const surplus = yield* all(selectSurplusLinks(account, contact, claim));
+  const users = yield* call(() => links.holdFreeUsers(surplus.map(({ user }) => user)));
+  yield* dropLinks(
+    account,
+    surplus.filter(({ user }) => users.has(user)),
+  );
+}
