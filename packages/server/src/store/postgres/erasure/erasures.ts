@@ -143,113 +143,116 @@ const insertErasure = `
   INSERT INTO erasure (account, erasure, "erasedTime", "deletedEvents", complete, "verifiedOnly")
   VALUES ($1, nextval('erasure_number'), $2, 0, false, $3) RETURNING erasure`;
 
-export const createErasures = ({ finder, repeats, refused, contacts, dedup }: ErasureParts) => {
+/** Deletes events of one holder, or of any holder, whose sequences are close together. Returns the number deleted. */
+const deleteEvents = async (
+  db: Transaction,
+  holder: number | undefined,
+  events: readonly { readonly sequence: number; readonly day: number }[],
+): Promise<number> => {
+  if (events.length === 0) return 0;
+  const sequences = events.map(({ sequence }) => sequence);
+  const days = events.map(({ day }) => day);
+  const [first, last] = [Math.min(...sequences), Math.max(...sequences)];
+  const by = holder === undefined ? 'account' : 'holder';
+  const deleted = await db.all<CountedEvent>(
+    `DELETE FROM event
+     WHERE account = $1 AND ${within(by, '$2::bigint', '$3::bigint')} AND sequence = ANY ($4::bigint[])
+       AND day >= $5 AND day <= $6 ${holder === undefined ? '' : 'AND holder = $7'}
+     RETURNING account, day, sequence, "eventID", "eventTime"`,
+    [
+      ...[db.account, first - 1, last, sequences, Math.min(...days), Math.max(...days)],
+      ...(holder === undefined ? [] : [holder]),
+    ],
+  );
+  await subtractFromRollups(db, deleted);
+  return deleted.length;
+};
+
+const addDeleted = (db: Transaction, erasure: number, deleted: number) =>
+  db.run('UPDATE erasure SET "deletedEvents" = "deletedEvents" + $3 WHERE account = $1 AND erasure = $2', [
+    db.account,
+    erasure,
+    deleted,
+  ]);
+
+/** Returns the keyed hashes of names. Yields to other requests, because there may be thousands. */
+const hashesOf = async ({ finder }: ErasureParts, account: number, names: readonly string[]): Promise<Buffer[]> => {
+  const hashes: Buffer[] = [];
+  for (const name of names) {
+    if (hashes.length % hashesPerTurn === 0) await setImmediate();
+    hashes.push(finder.hashOf(account, name));
+  }
+  return hashes;
+};
+
+/** Erases the contacts of one person; returns the number of the erasure. */
+const eraseGroup = async (
+  parts: ErasureParts,
+  db: Transaction,
+  group: readonly number[],
+  { time, verifiedOnly = false }: Pick<NewErasure, 'time' | 'verifiedOnly'>,
+): Promise<number> => {
+  const { repeats, refused } = parts;
+  const { account } = db;
+  const { rows, users } = await lockPerson(db, group);
+  const [{ erasure }, claims, statements] = await Promise.all([
+    db.one<{ erasure: number }>(insertErasure, [account, time, verifiedOnly]),
+    db.all<ErasedClaim>(
+      `SELECT "claimID", token, "user", said -> 'fields' ->> 'contactEmailaddress' AS address,
+         said -> 'fields' ->> 'contactExternalID' AS "externalID"
+       FROM claim WHERE account = $1 AND contact = ANY ($2::bigint[])`,
+      [account, group],
+    ),
+    statementsOf(db, users),
+  ]);
+  await eraseStretches(db, { erasure, group, verifiedOnly }, statements);
+  await db.run(
+    `INSERT INTO erased_contact (account, contact, erasure)
+     SELECT account, unnest($2::bigint[]), $3 FROM account_position WHERE account = $1`,
+    [account, group, erasure],
+  );
+  const links = [...statements.values()].flat().filter(({ contact }) => contact !== null && group.includes(contact));
+  const linked = links.flatMap(({ user, verified }) => (verified || !verifiedOnly ? user : []));
+  const claimants = verifiedOnly ? [] : claims.map(({ user }) => user);
+  const claimedIDs = claims.flatMap(({ externalID }) => externalID || []);
+  // A claimed external ID that is another contact's key names that contact.
+  const otherKeys = await db.all<{ externalID: string }>(
+    `SELECT "contactExternalID" AS "externalID" FROM contact_external_id
+     WHERE account = $1 AND "contactExternalID" = ANY ($2::text[]) AND contact <> ALL ($3::bigint[])`,
+    [account, claimedIDs, group],
+  );
+  const idsOfOthers = new Set(otherKeys.map(({ externalID }) => externalID));
+  await refused.erase(db, {
+    addresses: [
+      ...rows.flatMap(({ contactEmailaddress }) => contactEmailaddress ?? []),
+      ...claims.flatMap(({ address }) => address ?? []),
+    ],
+    externalIDs: rows.flatMap((row) => (isExternalIDVerified(row) && row.contactExternalID) || []),
+    claimedIDs: claimedIDs.filter((externalID) => !idsOfOthers.has(externalID)),
+    contactUUIDs: rows.map(({ contactUUID }) => contactUUID),
+    handles: claims.map(({ claimID }) => claimID),
+    userUUIDs: [...(await userUUIDsOf(db, [...linked, ...claimants])).values()],
+  });
+  const names = [
+    ...rows.map(({ contactUUID }) => contactUUID),
+    ...claims.flatMap(({ token, claimID }) => [handleName(token, claimID), claimName(claimID)]),
+    ...(await repeats.eraseOf(db, group)),
+  ];
+  await db.run(
+    `INSERT INTO erased_identifier (account, hash, erasure)
+     SELECT account, unnest($2::bytea[]), $3 FROM account_position WHERE account = $1 ON CONFLICT DO NOTHING`,
+    [account, await hashesOf(parts, account, names), erasure],
+  );
+  await unlink(db, links);
+  await runOperation(db, forgetKeys(account, rows));
+  await deleteContactRows(db, rows, claims);
+  return erasure;
+};
+
+export const createErasures = (parts: ErasureParts) => {
+  const { finder, refused, contacts, dedup } = parts;
   const deleteContacts = (db: Transaction, rows: readonly ContactRow[]) => deleteContactRows(db, rows, []);
   const importUndo = createImportUndo({ contacts, deleteContacts });
-
-  /** Returns the keyed hashes of names. Yields to other requests, because there may be thousands. */
-  const hashesOf = async (account: number, names: readonly string[]): Promise<Buffer[]> => {
-    const hashes: Buffer[] = [];
-    for (const name of names) {
-      if (hashes.length % hashesPerTurn === 0) await setImmediate();
-      hashes.push(finder.hashOf(account, name));
-    }
-    return hashes;
-  };
-
-  /** Erases the contacts of one person; returns the number of the erasure. */
-  const eraseGroup = async (
-    db: Transaction,
-    group: readonly number[],
-    { time, verifiedOnly = false }: Pick<NewErasure, 'time' | 'verifiedOnly'>,
-  ): Promise<number> => {
-    const { account } = db;
-    const { rows, users } = await lockPerson(db, group);
-    const [{ erasure }, claims, statements] = await Promise.all([
-      db.one<{ erasure: number }>(insertErasure, [account, time, verifiedOnly]),
-      db.all<ErasedClaim>(
-        `SELECT "claimID", token, "user", said -> 'fields' ->> 'contactEmailaddress' AS address,
-           said -> 'fields' ->> 'contactExternalID' AS "externalID"
-         FROM claim WHERE account = $1 AND contact = ANY ($2::bigint[])`,
-        [account, group],
-      ),
-      statementsOf(db, users),
-    ]);
-    await eraseStretches(db, { erasure, group, verifiedOnly }, statements);
-    await db.run(
-      `INSERT INTO erased_contact (account, contact, erasure)
-       SELECT account, unnest($2::bigint[]), $3 FROM account_position WHERE account = $1`,
-      [account, group, erasure],
-    );
-    const links = [...statements.values()].flat().filter(({ contact }) => contact !== null && group.includes(contact));
-    const linked = links.flatMap(({ user, verified }) => (verified || !verifiedOnly ? user : []));
-    const claimants = verifiedOnly ? [] : claims.map(({ user }) => user);
-    const claimedIDs = claims.flatMap(({ externalID }) => externalID || []);
-    // A claimed external ID that is another contact's key names that contact.
-    const otherKeys = await db.all<{ externalID: string }>(
-      `SELECT "contactExternalID" AS "externalID" FROM contact_external_id
-       WHERE account = $1 AND "contactExternalID" = ANY ($2::text[]) AND contact <> ALL ($3::bigint[])`,
-      [account, claimedIDs, group],
-    );
-    const idsOfOthers = new Set(otherKeys.map(({ externalID }) => externalID));
-    await refused.erase(db, {
-      addresses: [
-        ...rows.flatMap(({ contactEmailaddress }) => contactEmailaddress ?? []),
-        ...claims.flatMap(({ address }) => address ?? []),
-      ],
-      externalIDs: rows.flatMap((row) => (isExternalIDVerified(row) && row.contactExternalID) || []),
-      claimedIDs: claimedIDs.filter((externalID) => !idsOfOthers.has(externalID)),
-      contactUUIDs: rows.map(({ contactUUID }) => contactUUID),
-      handles: claims.map(({ claimID }) => claimID),
-      userUUIDs: [...(await userUUIDsOf(db, [...linked, ...claimants])).values()],
-    });
-    const names = [
-      ...rows.map(({ contactUUID }) => contactUUID),
-      ...claims.flatMap(({ token, claimID }) => [handleName(token, claimID), claimName(claimID)]),
-      ...(await repeats.eraseOf(db, group)),
-    ];
-    await db.run(
-      `INSERT INTO erased_identifier (account, hash, erasure)
-       SELECT account, unnest($2::bytea[]), $3 FROM account_position WHERE account = $1 ON CONFLICT DO NOTHING`,
-      [account, await hashesOf(account, names), erasure],
-    );
-    await unlink(db, links);
-    await runOperation(db, forgetKeys(account, rows));
-    await deleteContactRows(db, rows, claims);
-    return erasure;
-  };
-
-  /** Deletes events of one holder, or of any holder, whose sequences are close together. Returns the number deleted. */
-  const deleteEvents = async (
-    db: Transaction,
-    holder: number | undefined,
-    events: readonly { readonly sequence: number; readonly day: number }[],
-  ): Promise<number> => {
-    if (events.length === 0) return 0;
-    const sequences = events.map(({ sequence }) => sequence);
-    const days = events.map(({ day }) => day);
-    const [first, last] = [Math.min(...sequences), Math.max(...sequences)];
-    const by = holder === undefined ? 'account' : 'holder';
-    const deleted = await db.all<CountedEvent>(
-      `DELETE FROM event
-       WHERE account = $1 AND ${within(by, '$2::bigint', '$3::bigint')} AND sequence = ANY ($4::bigint[])
-         AND day >= $5 AND day <= $6 ${holder === undefined ? '' : 'AND holder = $7'}
-       RETURNING account, day, sequence, "eventID", "eventTime"`,
-      [
-        ...[db.account, first - 1, last, sequences, Math.min(...days), Math.max(...days)],
-        ...(holder === undefined ? [] : [holder]),
-      ],
-    );
-    await subtractFromRollups(db, deleted);
-    return deleted.length;
-  };
-
-  const addDeleted = (db: Transaction, erasure: number, deleted: number) =>
-    db.run('UPDATE erasure SET "deletedEvents" = "deletedEvents" + $3 WHERE account = $1 AND erasure = $2', [
-      db.account,
-      erasure,
-      deleted,
-    ]);
 
   /** Deletes some events, links or contacts of an undone import. Returns whether there was anything to do. */
   const continueUndo = async (db: Transaction): Promise<boolean> => {
@@ -292,7 +295,7 @@ export const createErasures = ({ finder, repeats, refused, contacts, dedup }: Er
       const erased = contactUUID === undefined || row ? undefined : await finder.findErasure(db, contactUUID);
       if (erased !== undefined) return readReceipt(db, erased, contactUUID as string);
       const named = row ?? (await finder.byName(db, name));
-      const erasure = await eraseGroup(db, await groupOf(db, named.contact), { time, verifiedOnly });
+      const erasure = await eraseGroup(parts, db, await groupOf(db, named.contact), { time, verifiedOnly });
       return readReceipt(db, erasure, named.contactUUID);
     },
 

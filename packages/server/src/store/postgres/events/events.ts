@@ -105,155 +105,162 @@ const insertEvents = createInsert('event', [
   ['day', 'integer'],
 ]);
 
-export const createEventWriter = ({ users, catalogues, finder, dedup }: EventParts) => {
-  const toEntries = async (db: Transaction, batches: readonly EventBatch[]): Promise<Entry[][]> => {
-    const resolvers = new Map<number, Awaited<ReturnType<typeof createEventResolver>>>();
-    const naming = batches.filter(({ events }) => events.some(namesContact));
-    for (const account of distinct(naming.map(({ account }) => account))) {
-      const batchesOf = naming.filter((batch) => batch.account === account);
-      resolvers.set(account, await createEventResolver(db.of(account), finder, batchesOf));
-    }
-    return batches.map((batch) => {
-      const { account } = batch;
-      const resolve = resolvers.get(account);
-      return batch.events.map((event): Entry => {
-        const subject =
-          resolve && namesContact(event)
-            ? resolve(batch, event)
-            : { ...noSubject, name: event.userUUID === null ? null : { account, userUUID: event.userUUID } };
-        const outcome = subject instanceof Refusal ? refused(subject) : undefined;
-        const { name, contact, named } = subject instanceof Refusal ? noSubject : subject;
-        const user = name === null ? undefined : users.getCached(name);
-        return { batch, event, name, contact, named, user, key: undefined, refusal: undefined, outcome };
-      });
-    });
-  };
-
-  /** Sets `user` of entries whose users are among those given, and `key` of all entries whose holder is known. */
-  const assignUsers = (entries: readonly Entry[], resolved: readonly User[]): void => {
-    const byKey = new Map(resolved.map((user) => [keyOfUser(user), user]));
+/** Returns the events that link their user: for each unlinked user, the first with a contact. */
+const findLinks = async (db: Transaction, both: readonly Entry[]): Promise<Set<Entry>> => {
+  const links = new Set<Entry>();
+  for (const [account, entries] of byAccount(both)) {
+    const lists = await statementsOf(db.of(account), entries.map(userOf));
     for (const entry of entries) {
-      const { batch, name, contact, event } = entry;
-      if (name !== null) entry.user ??= byKey.get(keyOfUser(name));
-      const holder = name === null ? -(contact as number) : entry.user?.user;
-      if (holder !== undefined)
-        entry.key ??= dedup.createKey(batch.account, holder, event.eventUUID, batch.browser ? 0 : 1);
+      const statements = lists.get(userOf(entry));
+      if (!statements || linkedContact(statements) !== null) continue;
+      links.add(entry);
+      lists.delete(userOf(entry));
     }
-  };
+  }
+  return links;
+};
 
-  /** Sets the outcome of repeats and refused events. The first of several equal events gets no outcome yet. */
-  const checkEntries = async (db: Transaction, entries: readonly Entry[]): Promise<EventChecks> => {
-    const open = entries.filter(({ outcome }) => outcome === undefined);
-    const existing = await users.find(db, unresolvedUsers(open));
-    const checks = await catalogues.checksOfEvents(db, distinct(open.map(({ batch }) => batch.account)));
-    const lookups: EventLookup[] = [];
-    assignUsers(open, existing);
-    for (const entry of open) {
-      const { batch, event } = entry;
-      entry.refusal = catchRefusal(() => checks.check(batch.account, batch.browser, event));
-      const since = entry.user?.since ?? 0;
-      // `store` recognizes repeats of today. A refused event is never stored, so its repeats are looked up now.
-      const { day } = db.of(batch.account).currentDay;
-      if (entry.key && (since < day || entry.refusal || dedup.mustLookUpToday)) lookups.push({ ...entry.key, since });
-    }
-    const isRepeat = await dedup.find(db, lookups);
-    const first = new Set<string>();
-    for (const entry of open) {
-      const { batch, name, event, key: eventKey } = entry;
-      const key = eventKey?.key ?? `${batch.browser} ${keyOfUser(name as UserName)} ${event.eventUUID}`;
-      if (first.has(key) || (eventKey && isRepeat(eventKey))) {
-        entry.outcome = duplicate;
-        continue;
-      }
-      if (entry.refusal) entry.outcome = refused(entry.refusal);
-      else first.add(key);
-    }
-    return checks;
-  };
+const toRows = (
+  db: Transaction,
+  entries: readonly Entry[],
+  sequences: readonly number[],
+  idsOf: (account: number) => AccountCatalogues,
+): RowBatch[] => {
+  const days = entries.map((entry) => db.of(accountOf(entry)).currentDay.day);
+  const stored = entries.map(({ batch, event }) => {
+    const { eventID, attributes } = toStoredKind(idsOf(batch.account), event);
+    return { eventID, event: attributes === event.attributes ? event : { ...event, attributes } };
+  });
+  const bodies = createBodies(entries.length);
+  stored.forEach(({ event }, nth) => {
+    bodies.add(event, (entries[nth] as Entry).batch.receivedTime);
+  });
+  const columns = [
+    bigints(entries, (entry) => (entry.contact === null ? userOf(entry) : -entry.contact)),
+    bigints(sequences, (sequence) => sequence),
+    bigints(entries, (entry) => (hasUserAndContact(entry) ? userOf(entry) : null)),
+    bigints(entries, ({ event }) => event.eventTime),
+    integers(stored, ({ eventID }) => eventID),
+    byteas(bodies),
+    integers(days, (day) => day),
+  ];
+  const counted = stored.map(({ eventID, event }, nth) => ({
+    account: accountOf(entries[nth] as Entry),
+    day: days[nth] as number,
+    sequence: sequences[nth] as number,
+    eventID,
+    eventTime: event.eventTime,
+    bytes: eventBytes(event),
+  }));
+  return [{ statement: insertEvents, accounts: entries.map(accountOf), columns }, ...rollupsOf(db, counted)];
+};
 
-  /** Returns the events that link their user: for each unlinked user, the first with a contact. */
-  const findLinks = async (db: Transaction, both: readonly Entry[]): Promise<Set<Entry>> => {
-    const links = new Set<Entry>();
-    for (const [account, entries] of byAccount(both)) {
-      const lists = await statementsOf(db.of(account), entries.map(userOf));
-      for (const entry of entries) {
-        const statements = lists.get(userOf(entry));
-        if (!statements || linkedContact(statements) !== null) continue;
-        links.add(entry);
-        lists.delete(userOf(entry));
-      }
-    }
-    return links;
-  };
+/** Updates the active days of the contacts that events of an account were logged with, and records their users. */
+const updateContactActivity = (db: Transaction, entries: readonly Entry[]) => {
+  const contacts = distinct(entries.flatMap(({ contact }) => contact ?? []));
+  const both = entries.filter(hasUserAndContact);
+  return [
+    db.run(
+      `UPDATE contact SET "firstDay" = coalesce("firstDay", $3), "lastDay" = greatest("lastDay", $3)
+       WHERE account = $1 AND contact = ANY ($2::bigint[]) AND ("lastDay" IS NULL OR "lastDay" < $3)`,
+      [db.account, contacts, db.currentDay.day],
+    ),
+    both.length > 0 &&
+      db.run(insertUserContacts, [db.account, bigints(both, userOf), bigints(both, ({ contact }) => contact)]),
+  ];
+};
 
-  const toRows = (
-    db: Transaction,
-    entries: readonly Entry[],
-    sequences: readonly number[],
-    idsOf: (account: number) => AccountCatalogues,
-  ): RowBatch[] => {
-    const days = entries.map((entry) => db.of(accountOf(entry)).currentDay.day);
-    const stored = entries.map(({ batch, event }) => {
-      const { eventID, attributes } = toStoredKind(idsOf(batch.account), event);
-      return { eventID, event: attributes === event.attributes ? event : { ...event, attributes } };
+const mayHaveNewID = ({ batch, event }: Entry, checks: EventChecks) =>
+  checks.mayBeNew(batch.account, batch.browser, event);
+
+const toEntries = async (
+  { users, finder }: EventParts,
+  db: Transaction,
+  batches: readonly EventBatch[],
+): Promise<Entry[][]> => {
+  const resolvers = new Map<number, Awaited<ReturnType<typeof createEventResolver>>>();
+  const naming = batches.filter(({ events }) => events.some(namesContact));
+  for (const account of distinct(naming.map(({ account }) => account))) {
+    const batchesOf = naming.filter((batch) => batch.account === account);
+    resolvers.set(account, await createEventResolver(db.of(account), finder, batchesOf));
+  }
+  return batches.map((batch) => {
+    const { account } = batch;
+    const resolve = resolvers.get(account);
+    return batch.events.map((event): Entry => {
+      const subject =
+        resolve && namesContact(event)
+          ? resolve(batch, event)
+          : { ...noSubject, name: event.userUUID === null ? null : { account, userUUID: event.userUUID } };
+      const outcome = subject instanceof Refusal ? refused(subject) : undefined;
+      const { name, contact, named } = subject instanceof Refusal ? noSubject : subject;
+      const user = name === null ? undefined : users.getCached(name);
+      return { batch, event, name, contact, named, user, key: undefined, refusal: undefined, outcome };
     });
-    const bodies = createBodies(entries.length);
-    stored.forEach(({ event }, nth) => {
-      bodies.add(event, (entries[nth] as Entry).batch.receivedTime);
-    });
-    const columns = [
-      bigints(entries, (entry) => (entry.contact === null ? userOf(entry) : -entry.contact)),
-      bigints(sequences, (sequence) => sequence),
-      bigints(entries, (entry) => (hasUserAndContact(entry) ? userOf(entry) : null)),
-      bigints(entries, ({ event }) => event.eventTime),
-      integers(stored, ({ eventID }) => eventID),
-      byteas(bodies),
-      integers(days, (day) => day),
-    ];
-    const counted = stored.map(({ eventID, event }, nth) => ({
-      account: accountOf(entries[nth] as Entry),
-      day: days[nth] as number,
-      sequence: sequences[nth] as number,
-      eventID,
-      eventTime: event.eventTime,
-      bytes: eventBytes(event),
-    }));
-    return [{ statement: insertEvents, accounts: entries.map(accountOf), columns }, ...rollupsOf(db, counted)];
-  };
+  });
+};
 
-  /** Updates the active days of the contacts that events of an account were logged with, and records their users. */
-  const updateContactActivity = (db: Transaction, entries: readonly Entry[]) => {
-    const contacts = distinct(entries.flatMap(({ contact }) => contact ?? []));
-    const both = entries.filter(hasUserAndContact);
-    return [
-      db.run(
-        `UPDATE contact SET "firstDay" = coalesce("firstDay", $3), "lastDay" = greatest("lastDay", $3)
-         WHERE account = $1 AND contact = ANY ($2::bigint[]) AND ("lastDay" IS NULL OR "lastDay" < $3)`,
-        [db.account, contacts, db.currentDay.day],
-      ),
-      both.length > 0 &&
-        db.run(insertUserContacts, [db.account, bigints(both, userOf), bigints(both, ({ contact }) => contact)]),
-    ];
-  };
+/** Sets `user` of entries whose users are among those given, and `key` of all entries whose holder is known. */
+const assignUsers = ({ dedup }: EventParts, entries: readonly Entry[], resolved: readonly User[]): void => {
+  const byKey = new Map(resolved.map((user) => [keyOfUser(user), user]));
+  for (const entry of entries) {
+    const { batch, name, contact, event } = entry;
+    if (name !== null) entry.user ??= byKey.get(keyOfUser(name));
+    const holder = name === null ? -(contact as number) : entry.user?.user;
+    if (holder !== undefined)
+      entry.key ??= dedup.createKey(batch.account, holder, event.eventUUID, batch.browser ? 0 : 1);
+  }
+};
 
-  /** Registers the IDs of events, account by account. Returns a function that returns an account's listed IDs. */
-  const registerIDs = async (
-    db: Transaction,
-    entries: readonly Entry[],
-    { idsOf }: EventChecks,
-  ): Promise<(account: number) => AccountCatalogues> => {
-    const registered = new Map<number, AccountCatalogues>();
-    for (const account of distinct(entries.map(({ batch }) => batch.account)).sort((a, b) => a - b)) {
-      const used = entries.filter(({ batch }) => batch.account === account);
-      const uses = used.map(({ batch, event }) => ({ browser: batch.browser, uses: usesOfEvent(event) }));
-      registered.set(account, await catalogues.register(db, account, uses));
+/** Sets the outcome of repeats and refused events. The first of several equal events gets no outcome yet. */
+const checkEntries = async (parts: EventParts, db: Transaction, entries: readonly Entry[]): Promise<EventChecks> => {
+  const { users, catalogues, dedup } = parts;
+  const open = entries.filter(({ outcome }) => outcome === undefined);
+  const existing = await users.find(db, unresolvedUsers(open));
+  const checks = await catalogues.checksOfEvents(db, distinct(open.map(({ batch }) => batch.account)));
+  const lookups: EventLookup[] = [];
+  assignUsers(parts, open, existing);
+  for (const entry of open) {
+    const { batch, event } = entry;
+    entry.refusal = catchRefusal(() => checks.check(batch.account, batch.browser, event));
+    const since = entry.user?.since ?? 0;
+    // `store` recognizes repeats of today. A refused event is never stored, so its repeats are looked up now.
+    const { day } = db.of(batch.account).currentDay;
+    if (entry.key && (since < day || entry.refusal || dedup.mustLookUpToday)) lookups.push({ ...entry.key, since });
+  }
+  const isRepeat = await dedup.find(db, lookups);
+  const first = new Set<string>();
+  for (const entry of open) {
+    const { batch, name, event, key: eventKey } = entry;
+    const key = eventKey?.key ?? `${batch.browser} ${keyOfUser(name as UserName)} ${event.eventUUID}`;
+    if (first.has(key) || (eventKey && isRepeat(eventKey))) {
+      entry.outcome = duplicate;
+      continue;
     }
-    return (account) => registered.get(account) ?? idsOf(account);
-  };
+    if (entry.refusal) entry.outcome = refused(entry.refusal);
+    else first.add(key);
+  }
+  return checks;
+};
 
-  const mayHaveNewID = ({ batch, event }: Entry, checks: EventChecks) =>
-    checks.mayBeNew(batch.account, batch.browser, event);
+/** Registers the IDs of events, account by account. Returns a function that returns an account's listed IDs. */
+const registerIDs = async (
+  { catalogues }: EventParts,
+  db: Transaction,
+  entries: readonly Entry[],
+  { idsOf }: EventChecks,
+): Promise<(account: number) => AccountCatalogues> => {
+  const registered = new Map<number, AccountCatalogues>();
+  for (const account of distinct(entries.map(({ batch }) => batch.account)).sort((a, b) => a - b)) {
+    const used = entries.filter(({ batch }) => batch.account === account);
+    const uses = used.map(({ batch, event }) => ({ browser: batch.browser, uses: usesOfEvent(event) }));
+    registered.set(account, await catalogues.register(db, account, uses));
+  }
+  return (account) => registered.get(account) ?? idsOf(account);
+};
 
+export const createEventWriter = (parts: EventParts) => {
+  const { users, dedup } = parts;
   const storeEntries = async (
     db: Transaction,
     entries: readonly Entry[],
@@ -261,7 +268,7 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
     time: number,
   ): Promise<void> => {
     const missing = unresolvedUsers(entries);
-    assignUsers(entries, await users.create(db, missing, { time, withEvent: true }));
+    assignUsers(parts, entries, await users.create(db, missing, { time, withEvent: true }));
     const both = entries.filter(hasUserAndContact);
     const active = new Set(entries.flatMap(({ user }) => user ?? []));
     const [updatedUsers] = await Promise.all([
@@ -312,7 +319,9 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
     const unlisted = newEntries.filter((entry) => mayHaveNewID(entry, checks));
     // Without new IDs, all statements are sent together.
     const [idsOf] =
-      unlisted.length === 0 ? [checks.idsOf] : await Promise.all([registerIDs(db, unlisted, checks), ...updates]);
+      unlisted.length === 0
+        ? [checks.idsOf]
+        : await Promise.all([registerIDs(parts, db, unlisted, checks), ...updates]);
     const rows = toRows(db, newEntries, sequences, idsOf);
     await Promise.all([...updates, ...rows.map((each) => writeRows(db, each))]);
   };
@@ -321,9 +330,9 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
   const storeEvents = async (db: Transaction, batches: readonly EventBatch[]): Promise<EventOutcome[][]> => {
     const time = Math.max(...batches.map(({ receivedTime }) => receivedTime));
     for (const account of distinct(batches.map(({ account }) => account))) db.of(account).dayOf(time);
-    const lists = await toEntries(db, batches);
+    const lists = await toEntries(parts, db, batches);
     const all = lists.flat();
-    const checks = await checkEntries(db, all);
+    const checks = await checkEntries(parts, db, all);
     const remaining = all.filter(({ outcome }) => outcome === undefined);
     if (remaining.length > 0) await storeEntries(db, remaining, checks, time);
     return lists.map((entries) => entries.map(({ outcome }) => outcome as EventOutcome));

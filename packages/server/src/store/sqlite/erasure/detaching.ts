@@ -26,6 +26,48 @@ interface ErasingContact extends Erasure {
 
 export type EraseName = (name: string, erasure: Erasure) => void;
 
+const prepareStatements = (db: Connection, rowsPerStep: number) => {
+  const columns = `
+    e.contact, e.hasNames, x.erasure, x.account, x.erasedTime, x.verifiedOnly
+    FROM erasing_contact e JOIN erasure x ON x.erasure = e.erasure`;
+  return {
+    begin: db.prepare(`
+      INSERT INTO erasing_contact (contact, erasure, through, contactUUID, contactEmailaddress, contactExternalID)
+      SELECT contact, @erasure, @through, iif(@isSearched, contactUUID, NULL), iif(@isSearched, contactEmailaddress, NULL),
+        iif(@isSearched AND externalIDClaim IS NOT 0, contactExternalID, NULL)
+      FROM contact WHERE contact IN (SELECT value FROM json_each(@group))`),
+    next: db.prepare<[], ErasingContact>(`SELECT ${columns} LIMIT 1`),
+    nextWithNames: db.prepare<[], ErasingContact>(`SELECT ${columns} WHERE e.hasNames LIMIT 1`),
+    withNamesOf: db.prepare<[number], ErasingContact>(`SELECT ${columns} WHERE e.hasNames AND e.erasure = ? LIMIT 1`),
+    setNameless: db.prepare('UPDATE erasing_contact SET hasNames = 0 WHERE contact = ?'),
+    isErasing: db.prepare<[number], number>('SELECT 1 FROM erasing_contact WHERE contact = ?').pluck(),
+    insertStretch: db.prepare('INSERT INTO erased_stretch VALUES (?, ?, ?, ?)'),
+    unlink: db.prepare(`
+      UPDATE statement SET voided = @voided, verified = @verified, contact = NULL, claim = NULL, erased = 1
+      WHERE sequence = @sequence`),
+    nextUser: db.prepare<[number], number>('SELECT user FROM statement WHERE contact = ? LIMIT 1').pluck(),
+    nextClaims: db.prepare<[number], Pick<ClaimRow, 'claim' | 'claimID' | 'token' | 'user'>>(
+      `SELECT claim, claimID, token, user FROM claim WHERE contact = ? LIMIT ${rowsPerStep}`,
+    ),
+    dropClaim: db.prepare('DELETE FROM claim WHERE claim = ?'),
+    nextRequests: db.prepare<[number], SentRequest & { day: number; userUUID: string | null }>(`
+      SELECT r.day, r.token, r.user, u.userUUID, r.requestUUID FROM request_repeat r LEFT JOIN user u ON u.user = r.user
+      WHERE r.contact = ? LIMIT ${rowsPerStep}`),
+    dropRequest: db.prepare('DELETE FROM request_repeat WHERE day = ? AND requestUUID = ? AND token = ? AND user = ?'),
+    dropValues: [
+      `DELETE FROM contact_tag WHERE contact = @contact
+       AND tagID IN (SELECT tagID FROM contact_tag WHERE contact = @contact LIMIT @most)`,
+      `DELETE FROM contact_attr WHERE contact = @contact
+       AND attrID IN (SELECT attrID FROM contact_attr WHERE contact = @contact LIMIT @most)`,
+      // The values before and after imports.
+      `DELETE FROM import_contact WHERE contact = @contact
+       AND importID IN (SELECT importID FROM import_contact WHERE contact = @contact LIMIT @most)`,
+    ].map((sql) => db.prepare(sql)),
+    end: db.prepare('DELETE FROM erasing_contact WHERE contact = ?'),
+    dropContact: db.prepare('DELETE FROM contact WHERE contact = ?'),
+  };
+};
+
 /** `removeRefused` removes a refused request from its list. A step changes about `rowsPerStep` rows. */
 export const createDetaching = (
   db: Connection,
@@ -35,59 +77,19 @@ export const createDetaching = (
   const { isUnderWay, stretchesOf } = createErasingReader(db);
   const statements = createStatementReader(db);
   const refused = createErasingRefused(db, removeRefused, rowsPerStep);
-  const begin = db.prepare(`
-    INSERT INTO erasing_contact (contact, erasure, through, contactUUID, contactEmailaddress, contactExternalID)
-    SELECT contact, @erasure, @through, iif(@isSearched, contactUUID, NULL), iif(@isSearched, contactEmailaddress, NULL),
-      iif(@isSearched AND externalIDClaim IS NOT 0, contactExternalID, NULL)
-    FROM contact WHERE contact IN (SELECT value FROM json_each(@group))`);
-  const columns = `
-    e.contact, e.hasNames, x.erasure, x.account, x.erasedTime, x.verifiedOnly
-    FROM erasing_contact e JOIN erasure x ON x.erasure = e.erasure`;
-  const next = db.prepare<[], ErasingContact>(`SELECT ${columns} LIMIT 1`);
-  const nextWithNames = db.prepare<[], ErasingContact>(`SELECT ${columns} WHERE e.hasNames LIMIT 1`);
-  const withNamesOf = db.prepare<[number], ErasingContact>(
-    `SELECT ${columns} WHERE e.hasNames AND e.erasure = ? LIMIT 1`,
-  );
-  const setNameless = db.prepare('UPDATE erasing_contact SET hasNames = 0 WHERE contact = ?');
-  const isErasing = db.prepare<[number], number>('SELECT 1 FROM erasing_contact WHERE contact = ?').pluck();
-  const insertStretch = db.prepare('INSERT INTO erased_stretch VALUES (?, ?, ?, ?)');
-  const unlink = db.prepare(`
-    UPDATE statement SET voided = @voided, verified = @verified, contact = NULL, claim = NULL, erased = 1
-    WHERE sequence = @sequence`);
-  const nextUser = db.prepare<[number], number>('SELECT user FROM statement WHERE contact = ? LIMIT 1').pluck();
-  const nextClaims = db.prepare<[number], Pick<ClaimRow, 'claim' | 'claimID' | 'token' | 'user'>>(
-    `SELECT claim, claimID, token, user FROM claim WHERE contact = ? LIMIT ${rowsPerStep}`,
-  );
-  const dropClaim = db.prepare('DELETE FROM claim WHERE claim = ?');
-  const nextRequests = db.prepare<[number], SentRequest & { day: number; userUUID: string | null }>(`
-    SELECT r.day, r.token, r.user, u.userUUID, r.requestUUID FROM request_repeat r LEFT JOIN user u ON u.user = r.user
-    WHERE r.contact = ? LIMIT ${rowsPerStep}`);
-  const dropRequest = db.prepare(
-    'DELETE FROM request_repeat WHERE day = ? AND requestUUID = ? AND token = ? AND user = ?',
-  );
-  const dropValues = [
-    `DELETE FROM contact_tag WHERE contact = @contact
-     AND tagID IN (SELECT tagID FROM contact_tag WHERE contact = @contact LIMIT @most)`,
-    `DELETE FROM contact_attr WHERE contact = @contact
-     AND attrID IN (SELECT attrID FROM contact_attr WHERE contact = @contact LIMIT @most)`,
-    // The values before and after imports.
-    `DELETE FROM import_contact WHERE contact = @contact
-     AND importID IN (SELECT importID FROM import_contact WHERE contact = @contact LIMIT @most)`,
-  ].map((sql) => db.prepare(sql));
-  const end = db.prepare('DELETE FROM erasing_contact WHERE contact = ?');
-  const dropContact = db.prepare('DELETE FROM contact WHERE contact = ?');
+  const prepared = prepareStatements(db, rowsPerStep);
 
   /** Detaches a user from all contacts that are being erased. Returns the number of changed rows. */
   const detach = (user: number): number => {
     const stretches = stretchesOf(user);
-    for (const { erasure, after, through } of stretches) insertStretch.run(erasure, user, after, through);
+    for (const { erasure, after, through } of stretches) prepared.insertStretch.run(erasure, user, after, through);
     const links = statements
       .ofUserUnfiltered(user)
-      .filter(({ contact }) => contact !== null && isErasing.get(contact) !== undefined);
+      .filter(({ contact }) => contact !== null && prepared.isErasing.get(contact) !== undefined);
     const rows = refused.addUserOf(links) + stretches.length + links.length;
     // Its claim's marks are copied to each link, because the claim is deleted.
     for (const { sequence, verified, voided } of links)
-      unlink.run({ sequence, verified: Number(verified), voided: Number(voided) });
+      prepared.unlink.run({ sequence, verified: Number(verified), voided: Number(voided) });
     return rows;
   };
 
@@ -95,29 +97,29 @@ export const createDetaching = (
   const removeNames = (erasing: ErasingContact, most: number, eraseName: EraseName): number => {
     const { contact } = erasing;
     let rows = 0;
-    for (const drop of dropValues) {
+    for (const drop of prepared.dropValues) {
       rows += drop.run({ contact, most: most - rows }).changes;
       if (rows >= most) return rows;
     }
-    const requests = nextRequests.all(contact);
+    const requests = prepared.nextRequests.all(contact);
     for (const { day, token, user, userUUID, requestUUID } of requests) {
       if (rows >= most) return rows;
       const isKey = token === tokenInKey;
       const name = isKey ? requestKeyName(user, requestUUID) : requestName(token, userUUID, requestUUID);
       eraseName(name, erasing);
-      dropRequest.run(day, requestUUID, token, user);
+      prepared.dropRequest.run(day, requestUUID, token, user);
       rows += 2;
     }
-    const claims = nextClaims.all(contact);
+    const claims = prepared.nextClaims.all(contact);
     for (const { claim, claimID, token, user } of claims) {
       if (rows >= most) return rows;
       // The claim's marks apply to its user's links, so the user is detached first.
       rows += detach(user);
       for (const name of [handleName(token, claimID), claimName(claimID)]) eraseName(name, erasing);
-      dropClaim.run(claim);
+      prepared.dropClaim.run(claim);
       rows += 3;
     }
-    if (requests.length < rowsPerStep && claims.length < rowsPerStep) setNameless.run(contact);
+    if (requests.length < rowsPerStep && claims.length < rowsPerStep) prepared.setNameless.run(contact);
     return rows + 1;
   };
 
@@ -128,10 +130,10 @@ export const createDetaching = (
   const removeLinks = ({ contact }: ErasingContact, most: number): number => {
     let rows = 0;
     while (rows < most) {
-      const user = nextUser.get(contact);
+      const user = prepared.nextUser.get(contact);
       if (user === undefined) {
-        end.run(contact);
-        dropContact.run(contact);
+        prepared.end.run(contact);
+        prepared.dropContact.run(contact);
         return rows + 2;
       }
       rows += detach(user);
@@ -158,9 +160,9 @@ export const createDetaching = (
      */
     begin({ account, erasure }: Erasure, group: readonly number[], through: number): void {
       const isSearched = group.length > 0 && refused.begin(erasure, account);
-      begin.run({ erasure, through, isSearched: Number(isSearched), group: JSON.stringify(group) });
+      prepared.begin.run({ erasure, through, isSearched: Number(isSearched), group: JSON.stringify(group) });
     },
-    isUnderWay: (contact: number): boolean => isErasing.get(contact) !== undefined,
+    isUnderWay: (contact: number): boolean => prepared.isErasing.get(contact) !== undefined,
 
     /** Detaches a user if an erasure is in progress. Call it before any change of the user's history. */
     detachUser: (user: number): void => {
@@ -168,16 +170,17 @@ export const createDetaching = (
     },
 
     /** Whether claims, requests or refused requests still name a contact of this erasure. */
-    hasNames: (erasure: number): boolean => withNamesOf.get(erasure) !== undefined,
+    hasNames: (erasure: number): boolean => prepared.withNamesOf.get(erasure) !== undefined,
 
     /** Removes the names of this erasure, up to about a step's rows. */
-    removeFirstNames: (erasure: number, eraseName: EraseName) => runStep(() => withNamesOf.get(erasure), eraseName),
+    removeFirstNames: (erasure: number, eraseName: EraseName) =>
+      runStep(() => prepared.withNamesOf.get(erasure), eraseName),
 
     /**
      * Runs a step. Returns whether there was anything to do. Names come first, because an erasure is acknowledged once
      * they are removed.
      */
-    step: (eraseName: EraseName) => runStep(() => nextWithNames.get() ?? next.get(), eraseName),
+    step: (eraseName: EraseName) => runStep(() => prepared.nextWithNames.get() ?? prepared.next.get(), eraseName),
 
     forget: refused.forget,
   };

@@ -6,16 +6,8 @@ import type { RefusedWriter } from '../accounts/refused-requests.ts';
 import { createMergeReader } from '../contacts/contact-rows.ts';
 import type { ContactWriter } from '../contacts/contacts.ts';
 import type { Connection } from '../database/connection.ts';
-import {
-  createEventLogReader,
-  type EventLogWriter,
-  type EventPlace,
-  eventAt,
-  holderOf,
-  type Source,
-} from '../event-log/event-log.ts';
+import type { EventLogWriter, Source } from '../event-log/event-log.ts';
 import type { Dedup } from '../events/dedup.ts';
-import { createOldEvents } from '../events/old-events.ts';
 import type { Rollups } from '../events/rollups.ts';
 import { createImportUndo } from '../imports/undo.ts';
 import { createOperationRunner } from '../transactions/operations.ts';
@@ -23,6 +15,7 @@ import type { Sequencer } from '../transactions/sequencer.ts';
 import type { Detaching, EraseName } from './detaching.ts';
 import type { ErasureProgress } from './erase-contact.ts';
 import { type ErasedIdentifier, type Erasure, listErased } from './erasure-record.ts';
+import { createEventDeletion } from './event-deletion.ts';
 
 const groupBy = <Entry>(entries: readonly Entry[], keyOf: (entry: Entry) => number): Map<number, Entry[]> => {
   const groups = new Map<number, Entry[]>();
@@ -34,14 +27,8 @@ const groupBy = <Entry>(entries: readonly Entry[], keyOf: (entry: Entry) => numb
   return groups;
 };
 
-/**
- * The maximum cost of a deletion step, in events, and the costs of rewriting a block, of a pause in the search, and of
- * finishing a stretch or contact.
- */
+/** The maximum cost of a deletion step, in events. */
 const costPerStep = 150;
-const costOfBlock = 10;
-const costOfPause = 100;
-const costOfEnd = 3;
 
 interface ErasureParts {
   readonly sequencer: Sequencer;
@@ -53,10 +40,15 @@ interface ErasureParts {
   readonly log: EventLogWriter;
 }
 
-export const createErasures = (db: Connection, parts: ErasureParts) => {
-  const { sequencer, contacts, detaching, dedup, rollups, refused, log } = parts;
+interface ContactErasingParts extends Pick<ErasureParts, 'sequencer' | 'contacts' | 'detaching'> {
+  /** Creates an erasure. Returns its number. */
+  insert(values: Omit<Erasure, 'erasure'>): number;
+}
+
+/** Removes contacts from all reads, and collects their identifiers until they are recorded. */
+const createContactErasing = (db: Connection, { sequencer, contacts, detaching, insert }: ContactErasingParts) => {
   const merges = createMergeReader(db);
-  const insert = db.prepare('INSERT INTO erasure VALUES (NULL, ?, ?, 0, 0, ?)');
+  const runOperation = createOperationRunner(db);
   const get = db.prepare<[number], { erasedTime: number; deletedEvents: number; complete: number }>(
     'SELECT erasedTime, deletedEvents, complete FROM erasure WHERE erasure = ?',
   );
@@ -80,17 +72,6 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     // In a restored backup, other contacts may still be merged into it.
     `UPDATE contact SET mergedInto = NULL, mergedTime = NULL WHERE mergedInto IN ${ofErasure} AND mergedInto <> contact`,
   ].map((sql) => db.prepare(sql));
-  const open = db.prepare<[], number>('SELECT erasure FROM erasure WHERE NOT complete LIMIT 1').pluck();
-  const next = db.prepare<[], Omit<Source, 'eventID'> & { what: 'user' | 'contact'; erasure: number }>(`
-    SELECT erasure, 'user' AS what, user AS number, after, through FROM erased_stretch
-    UNION ALL SELECT erasure, 'contact', contact, 0, ${Number.MAX_SAFE_INTEGER} FROM erased_contact LIMIT 1`);
-  const reader = createEventLogReader(db);
-  const oldEvents = createOldEvents(reader);
-  const runOperation = createOperationRunner(db);
-  const dropStretch = db.prepare('DELETE FROM erased_stretch WHERE erasure = ? AND user = ? AND after = ?');
-  const dropContact = db.prepare('DELETE FROM erased_contact WHERE erasure = ? AND contact = ?');
-  const addDeleted = db.prepare('UPDATE erasure SET deletedEvents = deletedEvents + ? WHERE erasure = ?');
-  const complete = db.prepare('UPDATE erasure SET complete = 1 WHERE NOT complete');
 
   /** The identifiers erased since the last call of `takeUnrecorded`. */
   let unrecorded: ErasedIdentifier[] = [];
@@ -108,8 +89,7 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
   /** Erases the contacts of one person: removes them from all reads with few writes. */
   const eraseGroup = (group: readonly number[], values: Omit<Erasure, 'erasure'>): Erasure => {
     const { account, erasedTime, verifiedOnly } = values;
-    const { lastInsertRowid } = insert.run(account, erasedTime, verifiedOnly);
-    const erasure = { account, erasedTime, verifiedOnly, erasure: Number(lastInsertRowid) };
+    const erasure = { account, erasedTime, verifiedOnly, erasure: insert(values) };
     const rows = keysOf.all(JSON.stringify(group));
     detaching.begin(erasure, group, sequencer.sequence);
     for (const { contactUUID } of rows) eraseName(contactUUID, erasure);
@@ -119,79 +99,8 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     return erasure;
   };
 
-  const noProgress = { of: '', after: 0 };
-  /** The stretch or contact whose events are being deleted, and the sequence up to which they are. */
-  let progress = noProgress;
-
-  /** Returns some of the remaining events of a source, the cost of finding them, and whether they are the last. */
-  const findPlaces = (
-    source: Omit<Source, 'eventID'>,
-    maxCost: number,
-  ): { places: EventPlace[]; cost: number; areLast: boolean } => {
-    const places: EventPlace[] = [];
-    const of = `${source.what} ${source.number} ${source.after}`;
-    if (progress.of !== of) progress = { of, after: source.after };
-    const range = { after: progress.after, through: source.through };
-    let cost = 0;
-    for (const match of reader.find([{ ...source, eventID: 0 }], [range], 'asc')) {
-      if (typeof match === 'number') {
-        progress.after = match;
-        cost += costOfPause;
-      } else {
-        for (const index of match.indexes) places.push({ stored: match, index });
-        progress.after = match.reached;
-        cost += costOfBlock + match.indexes.length;
-      }
-      if (cost >= maxCost) return { places, cost, areLast: false };
-    }
-    return { places, cost: cost + costOfEnd, areLast: true };
-  };
-
-  /** Deletes events and erases or drops their keys. */
-  const deleteEvents = (places: readonly EventPlace[], keyAction: 'erase' | 'drop' = 'erase') => {
-    for (const { stored, index } of places) {
-      const event = eventAt(stored.block, index);
-      dedup[keyAction]({ ...event, holder: holderOf(event) });
-      rollups.remove(event);
-    }
-    // Last, because `dedup` may read the keys of these events from the log.
-    log.remove(places);
-  };
-
-  const importUndo = createImportUndo(db, {
-    contacts,
-    detaching,
-    findEvent: (contact, maxCost) => {
-      const all = { what: 'contact', number: contact, after: 0, through: Number.MAX_SAFE_INTEGER } as const;
-      const { places, cost, areLast } = findPlaces(all, maxCost);
-      if (places.length === 0 && !areLast) return { hasEvent: undefined, cost };
-      // An erasure of the contact would otherwise continue after these events.
-      progress = noProgress;
-      return { hasEvent: places.length > 0, cost };
-    },
-  });
-
-  /** Deletes some events, links and contacts of an undone import. Returns the cost; 0: nothing is left to do. */
-  const continueUndo = (maxCost: number): number => {
-    const undoing = runOperation(findUndoing());
-    if (undoing === undefined) return 0;
-    const events = importUndo.nextEvents(undoing);
-    if (events === undefined) return importUndo.continueContacts(undoing, maxCost);
-    const { places, cost, areLast } = findPlaces(events, maxCost);
-    // Dropped, so that the file can be imported again.
-    deleteEvents(places, 'drop');
-    addDeleted.run(places.length, undoing.erasure);
-    return areLast ? cost + importUndo.continueStretch(undoing, events) : cost;
-  };
-
   return {
-    /** Begins to undo an import. A repeated call only returns the progress. */
-    undoImport(request: RequestOf<'undoImport'>): Import {
-      const existing = runOperation(findImportToUndo(request));
-      if (existing.undoneTime !== null) return existing;
-      const { lastInsertRowid } = insert.run(request.account, request.time, 0);
-      return runOperation(beginUndo(request, Number(lastInsertRowid)));
-    },
+    eraseName,
 
     /**
      * Erases the contact at the end of the named one's merges, with all contacts merged into it. A repeated call only
@@ -224,8 +133,6 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
       }
     },
 
-    listErased: (): ErasedIdentifier[] => listErased(db),
-
     /** Returns the identifiers erased since the last call, which must be recorded. */
     takeUnrecorded(): ErasedIdentifier[] {
       const taken = unrecorded;
@@ -233,10 +140,66 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
       return taken;
     },
 
-    forget() {
+    forget(): void {
       unrecorded = [];
-      progress = noProgress;
-      reader.forget();
+    },
+  };
+};
+
+export const createErasures = (db: Connection, parts: ErasureParts) => {
+  const { contacts, detaching, refused, log } = parts;
+  const insertErasure = db.prepare('INSERT INTO erasure VALUES (NULL, ?, ?, 0, 0, ?)');
+  const insert = ({ account, erasedTime, verifiedOnly }: Omit<Erasure, 'erasure'>): number =>
+    Number(insertErasure.run(account, erasedTime, verifiedOnly).lastInsertRowid);
+  const { eraseName, forget: forgetErased, ...contactErasing } = createContactErasing(db, { ...parts, insert });
+  const {
+    findOld,
+    findEvent,
+    findNext,
+    deleteEvents,
+    endSearch,
+    forget: forgetSearch,
+  } = createEventDeletion(db, parts);
+  const open = db.prepare<[], number>('SELECT erasure FROM erasure WHERE NOT complete LIMIT 1').pluck();
+  const next = db.prepare<[], Omit<Source, 'eventID'> & { what: 'user' | 'contact'; erasure: number }>(`
+    SELECT erasure, 'user' AS what, user AS number, after, through FROM erased_stretch
+    UNION ALL SELECT erasure, 'contact', contact, 0, ${Number.MAX_SAFE_INTEGER} FROM erased_contact LIMIT 1`);
+  const runOperation = createOperationRunner(db);
+  const importUndo = createImportUndo(db, { contacts, detaching, findEvent });
+  const dropStretch = db.prepare('DELETE FROM erased_stretch WHERE erasure = ? AND user = ? AND after = ?');
+  const dropContact = db.prepare('DELETE FROM erased_contact WHERE erasure = ? AND contact = ?');
+  const addDeleted = db.prepare('UPDATE erasure SET deletedEvents = deletedEvents + ? WHERE erasure = ?');
+  const complete = db.prepare('UPDATE erasure SET complete = 1 WHERE NOT complete');
+
+  /** Deletes some events, links and contacts of an undone import. Returns the cost; 0: nothing is left to do. */
+  const continueUndo = (maxCost: number): number => {
+    const undoing = runOperation(findUndoing());
+    if (undoing === undefined) return 0;
+    const events = importUndo.nextEvents(undoing);
+    if (events === undefined) return importUndo.continueContacts(undoing, maxCost);
+    const { places, cost, areLast } = findNext(events, maxCost);
+    // Dropped, so that the file can be imported again.
+    deleteEvents(places, 'drop');
+    addDeleted.run(places.length, undoing.erasure);
+    return areLast ? cost + importUndo.continueStretch(undoing, events) : cost;
+  };
+
+  return {
+    ...contactErasing,
+
+    /** Begins to undo an import. A repeated call only returns the progress. */
+    undoImport(request: RequestOf<'undoImport'>): Import {
+      const existing = runOperation(findImportToUndo(request));
+      if (existing.undoneTime !== null) return existing;
+      const erasure = insert({ account: request.account, erasedTime: request.time, verifiedOnly: 0 });
+      return runOperation(beginUndo(request, erasure));
+    },
+
+    listErased: (): ErasedIdentifier[] => listErased(db),
+
+    forget() {
+      forgetErased();
+      forgetSearch();
     },
 
     /** Whether an erasure is incomplete. */
@@ -254,11 +217,11 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
           const undone = continueUndo(costPerStep - cost);
           cost += undone;
           if (undone > 0) continue;
-          reader.forget();
+          endSearch();
           break;
         }
         const { erasure, what, number, after } = source;
-        const some = findPlaces({ ...source, withoutContact: what === 'user' }, costPerStep - cost);
+        const some = findNext({ ...source, withoutContact: what === 'user' }, costPerStep - cost);
         cost += some.cost;
         deleteEvents(some.places);
         addDeleted.run(some.places.length, erasure);
@@ -274,21 +237,20 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
       complete.run();
     },
 
-    /** Frees the memory of searches. */
-    endSearch: (): void => reader.forget(),
+    endSearch,
 
     /** Deletes some events of an account with their keys. Returns their number, and whether they were the last. */
     deleteEventsOf(account: number, most: number): { deleted: number; areLast: boolean } {
       log.flush();
       const all = { what: 'account', number: account, after: 0, through: Number.MAX_SAFE_INTEGER } as const;
-      const { places, areLast } = findPlaces(all, most);
+      const { places, areLast } = findNext(all, most);
       deleteEvents(places, 'drop');
       return { deleted: places.length, areLast };
     },
 
     deleteEventsBefore({ time, most, now = Infinity }: { time: number; most: number; now?: number }): number {
       log.flush();
-      const places = oldEvents({ time, most, now });
+      const places = findOld({ time, most, now });
       deleteEvents(places);
       // The retention period applies to refused requests too.
       return Math.max(places.length, refused.evictBefore(time, most));

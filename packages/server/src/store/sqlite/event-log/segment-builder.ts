@@ -56,16 +56,9 @@ interface Draft {
   writing: Generator<number, void> | undefined;
 }
 
-export const createSegmentBuilder = (db: Connection, written: () => number, perSegment = eventsPerSegment) => {
-  const readIndexed = db.prepare<[], number>('SELECT indexed FROM position').pluck();
-  const writeIndexed = db.prepare('UPDATE position SET indexed = ?');
-  const countAfter = db
-    .prepare<[number], number>('SELECT coalesce(sum(count), 0) FROM event_block WHERE through > ?')
-    .pluck();
+/** The rows of segments, with their postings and summaries. */
+const createSegmentRows = (db: Connection) => {
   const lastSegment = db.prepare<[], number>('SELECT coalesce(max(segment), 0) FROM event_segment').pluck();
-  const next = db.prepare<[number, number], BlockRow & { readonly count: number }>(
-    `SELECT through, count, events, checksum FROM event_block WHERE through > ? AND through <= ? ORDER BY through LIMIT ${blocksPerStep}`,
-  );
   const insertPosting = db.prepare('INSERT INTO event_posting VALUES (?, ?, ?, ?, ?)');
   const insertSegment = db.prepare('INSERT INTO event_segment VALUES (?, ?, ?)');
   /** Selects the oldest segment if none of its events are left. */
@@ -94,6 +87,63 @@ export const createSegmentBuilder = (db: Connection, written: () => number, perS
   ];
   const dropAll = [createDrop('event_posting', 'segment, what, number, eventID'), ...dropSummary];
   const dropSegment = db.prepare('DELETE FROM event_segment WHERE segment = ?');
+  const writeIndexed = db.prepare('UPDATE position SET indexed = ?');
+
+  /** Deletes some rows of a segment. Returns whether there were any. */
+  const dropSome = (statements: typeof dropAll, segment: number): boolean =>
+    statements.some((statement) => statement.run(segment).changes > 0);
+
+  return {
+    last: (): number => lastSegment.get() as number,
+    withoutSummary: (): Segment | undefined => segmentWithoutSummary.get(),
+    /** Deletes some rows of a segment's summary. Returns whether there were any. */
+    dropSummaryOf: (segment: number): boolean => dropSome(dropSummary, segment),
+    /** Deletes some rows about a segment. Returns whether there were any. */
+    dropRowsOf: (segment: number): boolean => dropSome(dropAll, segment),
+
+    /** Deletes rows of the oldest segment if all its events are deleted. */
+    dropOldest(): boolean {
+      const segment = emptySegment.get();
+      if (segment === undefined) return false;
+      if (!dropSome(dropAll, segment)) dropSegment.run(segment);
+      return true;
+    },
+
+    /** Writes the rows of a segment, and yields the cost of each. */
+    *write({ segment, after, through, postings, summary }: Draft): Generator<number, void> {
+      for (const { what, number, eventID, list } of postings?.inOrder() ?? []) {
+        insertPosting.run(segment, postingKinds[what], number, eventID, JSON.stringify(list));
+        yield list.length;
+      }
+      for (const { account, eventID, events, list } of summary.visitors()) {
+        insertVisitors.run(segment, account, eventID, list());
+        yield events;
+      }
+      const slices = yield* summary.slices();
+      for (let nth = 0; nth < slices.count; nth += 1) {
+        const bits = slices.slice(nth);
+        if (bits.some((byte) => byte !== 0)) insertSlice.run(segment, nth, bits);
+        // Copying bytes costs next to nothing.
+        yield bits.length / 16;
+      }
+      insertSummary.run(segment, slices.count, summary.blocks());
+      if (postings) {
+        insertSegment.run(segment, after, through);
+        writeIndexed.run(through);
+      }
+    },
+  };
+};
+
+export const createSegmentBuilder = (db: Connection, written: () => number, perSegment = eventsPerSegment) => {
+  const segments = createSegmentRows(db);
+  const readIndexed = db.prepare<[], number>('SELECT indexed FROM position').pluck();
+  const countAfter = db
+    .prepare<[number], number>('SELECT coalesce(sum(count), 0) FROM event_block WHERE through > ?')
+    .pluck();
+  const next = db.prepare<[number, number], BlockRow & { readonly count: number }>(
+    `SELECT through, count, events, checksum FROM event_block WHERE through > ? AND through <= ? ORDER BY through LIMIT ${blocksPerStep}`,
+  );
   const hashOf = attributeHashOf(db);
   const removeVisitors = createVisitorRemoval(db);
   let draft: Draft | undefined;
@@ -108,56 +158,29 @@ export const createSegmentBuilder = (db: Connection, written: () => number, perS
     return counted.events + written() - counted.written;
   };
 
-  /** Deletes some rows of a segment. Returns whether there were any. */
-  const dropSome = (statements: typeof dropAll, segment: number): boolean =>
-    statements.some((statement) => statement.run(segment).changes > 0);
-
   /** Returns the next segment, from the first unindexed event on; undefined while there are too few. */
   const newSegment = (): Segment | undefined => {
     const first = waiting() >= perSegment ? next.get(readIndexed.get() as number, Infinity) : undefined;
     if (!first) return undefined;
     const after = sequenceAt(readBlock(first), 0) - 1;
-    return { segment: (lastSegment.get() as number) + 1, after, through: Infinity };
+    return { segment: segments.last() + 1, after, through: Infinity };
   };
 
   /** Starts the next segment, or the summary of a segment that has none. Returns whether there was anything to do. */
   const begin = (): boolean => {
-    if (mayHaveRows && dropSome(dropAll, (lastSegment.get() as number) + 1)) return true;
+    if (mayHaveRows && segments.dropRowsOf(segments.last() + 1)) return true;
     mayHaveRows = false;
     const nextSegment = newSegment();
-    const source = nextSegment ?? segmentWithoutSummary.get();
+    const source = nextSegment ?? segments.withoutSummary();
     if (!source) return false;
     const { segment, after, through: end } = source;
     // A previous server may have left an incomplete summary.
-    if (!nextSegment && dropSome(dropSummary, segment)) return true;
+    if (!nextSegment && segments.dropSummaryOf(segment)) return true;
     const postings = nextSegment ? createPostingLists() : undefined;
     const summary = createSummaryDraft(hashOf);
     draft = { segment, after, through: after, count: 0, postings, summary, end, writing: undefined };
     return true;
   };
-
-  function* write({ segment, after, through, postings, summary }: Draft): Generator<number, void> {
-    for (const { what, number, eventID, list } of postings?.inOrder() ?? []) {
-      insertPosting.run(segment, postingKinds[what], number, eventID, JSON.stringify(list));
-      yield list.length;
-    }
-    for (const { account, eventID, events, list } of summary.visitors()) {
-      insertVisitors.run(segment, account, eventID, list());
-      yield events;
-    }
-    const slices = yield* summary.slices();
-    for (let nth = 0; nth < slices.count; nth += 1) {
-      const bits = slices.slice(nth);
-      if (bits.some((byte) => byte !== 0)) insertSlice.run(segment, nth, bits);
-      // Copying bytes costs next to nothing.
-      yield bits.length / 16;
-    }
-    insertSummary.run(segment, slices.count, summary.blocks());
-    if (postings) {
-      insertSegment.run(segment, after, through);
-      writeIndexed.run(through);
-    }
-  }
 
   const read = (draft: Draft, compacted: number): boolean => {
     const { through: before, postings, summary } = draft;
@@ -179,7 +202,7 @@ export const createSegmentBuilder = (db: Connection, written: () => number, perS
       ? isFull || draft.count >= perSegment || summary.attributes() >= attributesPerSegment
       : draft.through === before;
     if (isRead) {
-      draft.writing = write(draft);
+      draft.writing = segments.write(draft);
       mayHaveRows = true;
     }
     return isRead || draft.through > before;
@@ -195,16 +218,8 @@ export const createSegmentBuilder = (db: Connection, written: () => number, perS
     return true;
   };
 
-  /** Deletes rows of the oldest segment if all its events are deleted. */
-  const dropOldest = (): boolean => {
-    const segment = emptySegment.get();
-    if (segment === undefined) return false;
-    if (!dropSome(dropAll, segment)) dropSegment.run(segment);
-    return true;
-  };
-
   const step = (compacted: number): boolean => {
-    if (!draft) return begin() || dropOldest();
+    if (!draft) return begin() || segments.dropOldest();
     if (!draft.writing) return read(draft, compacted);
     if (!writeSome(draft.writing)) {
       draft = undefined;

@@ -30,9 +30,8 @@ interface Quarter {
 const unionAll = (select: (table: string) => string): string =>
   ['event_total', 'recent_total'].map(select).join(' UNION ALL ');
 
-export const createCounter = (db: Connection, log = createEventLogReader(db)) => {
-  const runOperation = createOperationRunner(db);
-  const daysOf = createDayReader(db);
+/** Reads the rollups of events (rollups.ts). */
+const createRollupReader = (db: Connection) => {
   const nextEventID = db
     .prepare<{ account: number; eventID: number }, number | null>(`
       SELECT min(eventID) FROM (
@@ -66,8 +65,33 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
             )`,
         )}
       ) GROUP BY quarter ORDER BY quarter ${direction} LIMIT 1`);
-  const firstQuarter = selectQuarter('ASC');
-  const lastQuarter = selectQuarter('DESC');
+  return {
+    countOf,
+    rollups,
+    firstQuarter: selectQuarter('ASC'),
+    lastQuarter: selectQuarter('DESC'),
+    /** Yields the eventIDs that have events, with one index seek per eventID instead of a scan. */
+    *eventIDsOf(account: number) {
+      const after = (eventID: number) => nextEventID.get({ account, eventID }) as number | null;
+      for (let eventID = after(0); eventID !== null; eventID = after(eventID)) yield eventID;
+    },
+  };
+};
+
+/** Returns a function that finds the bucket of a time, fast for times close to the previous one. */
+const bucketAt = (edges: readonly number[], buckets: readonly Bucket[]) => {
+  let current = 0;
+  return (time: number): Bucket => {
+    while (current > 0 && time < (edges[current] as number)) current -= 1;
+    while (current < edges.length - 2 && time >= (edges[current + 1] as number)) current += 1;
+    return buckets[current] as Bucket;
+  };
+};
+
+export const createCounter = (db: Connection, log = createEventLogReader(db)) => {
+  const runOperation = createOperationRunner(db);
+  const daysOf = createDayReader(db);
+  const { countOf, rollups, firstQuarter, lastQuarter, eventIDsOf } = createRollupReader(db);
 
   /** Returns the ranges of sequences that may have events with from ≤ eventTime < to. */
   const rangesBetween = (account: number, from: number, to: number): Range[] =>
@@ -95,22 +119,6 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
       }
     }
   }
-
-  /** Yields the eventIDs that have events, with one index seek per eventID instead of a scan. */
-  function* eventIDsOf(account: number) {
-    const after = (eventID: number) => nextEventID.get({ account, eventID }) as number | null;
-    for (let eventID = after(0); eventID !== null; eventID = after(eventID)) yield eventID;
-  }
-
-  /** Returns a function that finds the bucket of a time, fast for times close to the previous one. */
-  const bucketAt = (edges: readonly number[], buckets: readonly Bucket[]) => {
-    let current = 0;
-    return (time: number): Bucket => {
-      while (current > 0 && time < (edges[current] as number)) current -= 1;
-      while (current < edges.length - 2 && time >= (edges[current + 1] as number)) current += 1;
-      return buckets[current] as Bucket;
-    };
-  };
 
   /**
    * Returns the times of the first and last event of an eventID in a quarter. A stored time outside of the quarter
