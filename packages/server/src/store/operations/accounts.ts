@@ -20,7 +20,7 @@ import type {
   SegmentSettings,
 } from '../store.ts';
 import { listCatalogue, listCatalogues } from './catalogues.ts';
-import type { ContactParts, WritableContact } from './contact-store.ts';
+import type { ContactParts } from './contact-store.ts';
 import { putContact, writeContact } from './contact-writes.ts';
 import { all, call, createQuery, first, lockAccount, type Operation, run, together } from './operation.ts';
 import { createToken, notifyAccess, tokensOf } from './tokens.ts';
@@ -142,8 +142,8 @@ function* insertAccount(request: Omit<NewAccount, 'catalogues' | 'contacts'>): O
 type ChangeOrigin = Pick<AccountChange, 'time' | 'by'>;
 
 /** Changes or creates a contact in the body of an account. */
-function* putAccountContact<Row extends WritableContact>(
-  { contacts, catalogues }: ContactParts<Row>,
+function* putAccountContact(
+  { contacts, catalogues }: ContactParts,
   account: number,
   change: AccountContact & ChangeOrigin,
 ): Operation<ContactOutcome> {
@@ -163,8 +163,8 @@ function* putAccountContact<Row extends WritableContact>(
 }
 
 /** Stores the contacts in the body of an account. A refused contact does not affect the others. */
-function* putAccountContacts<Row extends WritableContact>(
-  parts: ContactParts<Row>,
+function* putAccountContacts(
+  parts: ContactParts,
   account: number,
   changes: readonly AccountContact[],
   origin: ChangeOrigin,
@@ -178,8 +178,8 @@ function* putAccountContacts<Row extends WritableContact>(
   return outcomes;
 }
 
-export function* createAccount<Row extends WritableContact>(
-  { ofNewAccount }: ContactParts<Row>,
+export function* createAccount(
+  { ofNewAccount }: ContactParts,
   { catalogues, contacts, ...request }: NewAccount,
 ): Operation<ContactOutcome[]> {
   const account = yield* insertAccount(request);
@@ -188,8 +188,8 @@ export function* createAccount<Row extends WritableContact>(
   return yield* putAccountContacts(parts, account, contacts, { time: request.time, by: request.by });
 }
 
-export function* updateAccount<Row extends WritableContact>(
-  parts: ContactParts<Row>,
+export function* updateAccount(
+  parts: ContactParts,
   { account, catalogues, contacts, time, by, ...settings }: AccountChange,
 ): Operation<{ updated: string[]; contacts: ContactOutcome[] }> {
   const kinds = listGivenKinds(catalogues);

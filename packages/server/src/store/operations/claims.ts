@@ -3,7 +3,7 @@ import { Refusal } from '../../shared/refusal.ts';
 import { type ClaimRow, chooseClaimContact, type StoredValues, toClaimJSON, toClaimKeyText } from '../rules/claims.ts';
 import type { NewContact, RequestOf } from '../store.ts';
 import { readEntryMerges } from './catalogues.ts';
-import type { ContactParts, LinkStore, WritableContact } from './contact-store.ts';
+import type { ContactParts, LinkStore } from './contact-store.ts';
 import { acceptExternalID, withdrawExternalID } from './contact-writes.ts';
 import {
   all,
@@ -89,8 +89,8 @@ const updateMarks = createQuery<never>(
 );
 
 /** Accepts, voids or restores a claim. An accepted claim stays accepted. */
-function* markClaim<Row extends WritableContact>(
-  { contacts, links }: ContactParts<Row>,
+function* markClaim(
+  { contacts, links }: ContactParts,
   { account, claimID, time, by }: RequestOf<'acceptClaim'>,
   marks: { readonly accepted: boolean; readonly voided: boolean },
 ): Operation<{ contactUUID: string }> {
@@ -111,12 +111,10 @@ function* markClaim<Row extends WritableContact>(
   return { contactUUID };
 }
 
-export const acceptClaim = <Row extends WritableContact>(
-  parts: ContactParts<Row>,
+export const acceptClaim = (
+  parts: ContactParts,
   request: RequestOf<'acceptClaim'>,
 ): Operation<{ contactUUID: string }> => markClaim(parts, request, { accepted: true, voided: false });
 
-export const voidClaim = <Row extends WritableContact>(
-  parts: ContactParts<Row>,
-  request: RequestOf<'voidClaim'>,
-): Operation<{ contactUUID: string }> => markClaim(parts, request, { accepted: false, voided: !request.restore });
+export const voidClaim = (parts: ContactParts, request: RequestOf<'voidClaim'>): Operation<{ contactUUID: string }> =>
+  markClaim(parts, request, { accepted: false, voided: !request.restore });

@@ -10,18 +10,18 @@ import { call, createQuery, first, type Operation, ofAccount, within } from './o
  * A planned assignment of a key. `yielding` is the contact that loses the key and is merged into the contact that gets
  * it.
  */
-export interface KeyPlan<Row> {
+export interface KeyPlan {
   readonly field: KeyField;
   readonly value: string;
-  readonly yielding?: Row | undefined;
+  readonly yielding?: WritableContact | undefined;
 }
 
-function* findByKey<Row extends WritableContact>(
-  contacts: ContactStore<Row>,
+function* findByKey(
+  contacts: ContactStore,
   account: number,
   field: KeyField,
   value: string | undefined,
-): Operation<Row | undefined> {
+): Operation<WritableContact | undefined> {
   return value === undefined ? undefined : yield* call(() => contacts.findByKey(account, field, value));
 }
 
@@ -35,11 +35,7 @@ function* hasAcceptedClaim({ account, contact }: { account: number; contact: num
 }
 
 /** Whether a contact yields a key that a server token assigns to another. */
-function* mayYield<Row extends WritableContact>(
-  contacts: ContactStore<Row>,
-  holder: Row,
-  field: KeyField,
-): Operation<boolean> {
+function* mayYield(contacts: ContactStore, holder: WritableContact, field: KeyField): Operation<boolean> {
   if (!yieldsKey(holder, field)) return false;
   const group = yield* call(() => contacts.readGroup(holder));
   return group.length === 1 && !(yield* hasAcceptedClaim(holder));
@@ -49,10 +45,10 @@ function* mayYield<Row extends WritableContact>(
  * Finds the contact that a server token identifies by external ID and address: the contact with the external ID, unless
  * it yields to the contact with the address. `keys` are those that the found contact must get.
  */
-export function* findByKeys<Row extends WritableContact>(
-  contacts: ContactStore<Row>,
+export function* findByKeys(
+  contacts: ContactStore,
   { account, externalID, address }: Pick<CreatedContact, 'account' | 'externalID' | 'address'>,
-): Operation<{ found: Row | undefined; keys: Pick<CreatedContact, 'externalID' | 'address'> }> {
+): Operation<{ found: WritableContact | undefined; keys: Pick<CreatedContact, 'externalID' | 'address'> }> {
   const byID = yield* findByKey(contacts, account, 'contactExternalID', externalID);
   const byAddress = yield* findByKey(contacts, account, 'contactEmailaddress', address);
   const isByAddress =
@@ -67,11 +63,11 @@ export function* findByKeys<Row extends WritableContact>(
  * Plans the assignment of a key to a contact. Returns undefined, only with `isFound`, if another contact of the same
  * person has it. Throws a Refusal if another person's contact has it and does not yield.
  */
-export function* planKey<Row extends WritableContact>(
-  contacts: ContactStore<Row>,
-  row: Row,
+export function* planKey(
+  contacts: ContactStore,
+  row: WritableContact,
   { field, value, isFound }: { field: KeyField; value: string; isFound: boolean },
-): Operation<KeyPlan<Row> | undefined> {
+): Operation<KeyPlan | undefined> {
   const holder = yield* call(() => contacts.reserveKey(row, field, value));
   if (!holder || holder.contact === row.contact) return { field, value };
   if (isFound) {
@@ -83,10 +79,10 @@ export function* planKey<Row extends WritableContact>(
 }
 
 /** Takes keys from the contacts that yield them, and merges these contacts into `row`'s person. */
-export function* takeKeys<Row extends WritableContact>(
-  contacts: ContactStore<Row>,
-  row: Row,
-  plans: readonly KeyPlan<Row>[],
+export function* takeKeys(
+  contacts: ContactStore,
+  row: WritableContact,
+  plans: readonly KeyPlan[],
   { time, by = null }: { time: number; by?: number | null | undefined },
 ): Operation<void> {
   for (const { field, value, yielding } of plans) {
@@ -101,9 +97,9 @@ export function* takeKeys<Row extends WritableContact>(
 }
 
 /** Records that a server token has sent a key, which `row` or another contact of the account has. */
-export function* verifyKey<Row extends WritableContact>(
-  contacts: ContactStore<Row>,
-  row: Row,
+export function* verifyKey(
+  contacts: ContactStore,
+  row: WritableContact,
   field: KeyField,
   value: string | undefined,
 ): Operation<void> {

@@ -2,7 +2,7 @@
 import type { RequestOf, Store } from '../store.ts';
 import { createAccount, updateAccount } from './accounts.ts';
 import { acceptClaim, voidClaim } from './claims.ts';
-import type { ContactParts, WritableContact } from './contact-store.ts';
+import type { ContactParts } from './contact-store.ts';
 import { updateContact } from './contact-writes.ts';
 import { createContact } from './create-contact.ts';
 import { linkUser, unlinkUser, voidLinks } from './links.ts';
@@ -25,8 +25,8 @@ const writes = {
 export type ContactWrite = keyof typeof writes;
 export const contactWriteNames = Object.keys(writes) as ContactWrite[];
 
-type ContactOperation<Name extends ContactWrite> = <Row extends WritableContact>(
-  parts: ContactParts<Row>,
+type ContactOperation<Name extends ContactWrite> = (
+  parts: ContactParts,
   request: RequestOf<Name>,
 ) => Operation<Awaited<ReturnType<Store[Name]>>>;
 

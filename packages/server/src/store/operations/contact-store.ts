@@ -33,37 +33,37 @@ export interface SavedContact extends StoredKeys {
 }
 
 /** PostgreSQL throws ConcurrentChange if another transaction changed a row meanwhile; the work then runs again. */
-export interface ContactStore<Row extends WritableContact> {
+export interface ContactStore {
   /** Throws a Refusal if there is none. `prefix`: the prefix of the request's field names. */
-  find(names: NamedContact, prefix?: string): Result<Row>;
-  get(contact: number): Result<Row>;
-  findByKey(account: number, field: KeyField, value: string): Result<Row | undefined>;
+  find(names: NamedContact, prefix?: string): Result<WritableContact>;
+  get(contact: number): Result<WritableContact>;
+  findByKey(account: number, field: KeyField, value: string): Result<WritableContact | undefined>;
   isErasedClaim(account: number, claimID: string): Result<boolean>;
   /** Returns the contact at the end of this one's merges. */
-  followMerges(row: Row): Result<Row>;
+  followMerges(row: WritableContact): Result<WritableContact>;
   /** Returns which contact is merged into which, on the way from this one to the end of its merges. */
   readMerges(contact: number): Result<ReadonlyMap<number, number>>;
   /** Returns a contact that is not merged, followed by all contacts merged into it. */
-  readGroup(unmerged: Row): Result<readonly Row[]>;
-  readRecords(group: readonly Row[]): Result<readonly ContactRecord[]>;
+  readGroup(unmerged: WritableContact): Result<readonly WritableContact[]>;
+  readRecords(group: readonly WritableContact[]): Result<readonly ContactRecord[]>;
 
   /** Locks a contact, and its keys if they are to change. Returns its current row. */
-  lock(row: Row, changesKeys: boolean): Result<Row>;
+  lock(row: WritableContact, changesKeys: boolean): Result<WritableContact>;
   /** Creates a contact with verified keys. */
-  insert(created: Omit<CreatedContact, 'verified'>): Result<Row>;
+  insert(created: Omit<CreatedContact, 'verified'>): Result<WritableContact>;
   /**
    * Finds or creates the contact with the address or, without one, the external ID. It does the same work in both
    * cases, so that the response time does not tell a browser token whether the key exists.
    */
-  ensure(created: CreatedContact): Result<Row>;
-  save(row: Row, saved: SavedContact): Result<unknown>;
+  ensure(created: CreatedContact): Result<WritableContact>;
+  save(row: WritableContact, saved: SavedContact): Result<unknown>;
   /** Returns the contact that has the key. If there is none, no other transaction can take the key any more. */
-  reserveKey(row: Row, field: KeyField, value: string): Result<Row | undefined>;
-  clearKey(row: Row, field: KeyField): Result<unknown>;
-  verifyKey(row: Row, field: KeyField): Result<unknown>;
-  setExternalID(row: Row, externalID: string, claim: number): Result<unknown>;
-  merge(row: Row, into: number, time: number): Result<unknown>;
-  unmerge(row: Row): Result<unknown>;
+  reserveKey(row: WritableContact, field: KeyField, value: string): Result<WritableContact | undefined>;
+  clearKey(row: WritableContact, field: KeyField): Result<unknown>;
+  verifyKey(row: WritableContact, field: KeyField): Result<unknown>;
+  setExternalID(row: WritableContact, externalID: string, claim: number): Result<unknown>;
+  merge(row: WritableContact, into: number, time: number): Result<unknown>;
+  unmerge(row: WritableContact): Result<unknown>;
 }
 
 export interface NewStatement extends Omit<NewLink, 'contact'> {
@@ -116,13 +116,13 @@ export interface RequestStore {
 }
 
 /** What the writes of contacts need, within one transaction. On PostgreSQL it is of one account. */
-export interface ContactParts<Row extends WritableContact> {
-  readonly contacts: ContactStore<Row>;
+export interface ContactParts {
+  readonly contacts: ContactStore;
   readonly links: LinkStore;
   readonly catalogues: CatalogueStore;
   readonly requests: RequestStore;
   /** Runs a part of a write that throws a Refusal only before its first write on SQLite. Returns the Refusal. */
   attempt<Value>(part: Operation<Value>): Result<Value | Refusal>;
   /** Returns the same for an account that this transaction created. */
-  ofNewAccount(account: number): Result<ContactParts<Row>>;
+  ofNewAccount(account: number): Result<ContactParts>;
 }

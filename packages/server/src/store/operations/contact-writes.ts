@@ -56,12 +56,12 @@ const withChange = (
 };
 
 /** Plans the assignment of the keys of a change. */
-function* planKeys<Row extends WritableContact>(
-  contacts: ContactStore<Row>,
-  row: Row,
+function* planKeys(
+  contacts: ContactStore,
+  row: WritableContact,
   { keys: { address, externalID }, isFound = false }: ContactUpdate,
-): Operation<KeyPlan<Row>[]> {
-  const plans: (KeyPlan<Row> | undefined)[] = [];
+): Operation<KeyPlan[]> {
+  const plans: (KeyPlan | undefined)[] = [];
   if (address !== undefined)
     plans.push(yield* planKey(contacts, row, { field: 'contactEmailaddress', value: address, isFound }));
   if (typeof externalID === 'string')
@@ -70,7 +70,7 @@ function* planKeys<Row extends WritableContact>(
 }
 
 /** Returns the columns that assigned keys change. A cleared external ID becomes '', so that no claim fills it. */
-const toKeyColumns = (plans: readonly KeyPlan<unknown>[], isIDCleared: boolean): Partial<StoredKeys> => ({
+const toKeyColumns = (plans: readonly KeyPlan[], isIDCleared: boolean): Partial<StoredKeys> => ({
   ...(isIDCleared && { contactExternalID: '', externalIDClaim: null }),
   ...Object.assign(
     {},
@@ -87,9 +87,9 @@ const toKeyColumns = (plans: readonly KeyPlan<unknown>[], isIDCleared: boolean):
  * value changed. Throws a Refusal before any write if another person has one of the new keys. `isNew`: this transaction
  * created the contact.
  */
-export function* writeContact<Row extends WritableContact>(
-  contacts: ContactStore<Row>,
-  row: Row,
+export function* writeContact(
+  contacts: ContactStore,
+  row: WritableContact,
   request: ContactUpdate,
   isNew = false,
 ): Operation<{ contactUUID: string; updated: string[] }> {
@@ -130,8 +130,8 @@ export function* writeContact<Row extends WritableContact>(
 }
 
 /** The contact with the keys of a request, and the contactUUID of the contact at the end of its merges. */
-export interface PutResult<Row> {
-  readonly row: Row;
+export interface PutResult {
+  readonly row: WritableContact;
   readonly existed: boolean;
   readonly contactUUID: string;
 }
@@ -140,11 +140,11 @@ export interface PutResult<Row> {
  * For a server token: finds a contact by external ID or address, or creates one, and writes to the end of its merges. A
  * null external ID is cleared.
  */
-export function* putContact<Row extends WritableContact>(
-  contacts: ContactStore<Row>,
+export function* putContact(
+  contacts: ContactStore,
   { account, externalID: sentID, address, newContactUUID }: PutContact,
   change: PlainContactUpdate,
-): Operation<PutResult<Row>> {
+): Operation<PutResult> {
   const externalID = sentID ?? undefined;
   const { found, keys } = yield* findByKeys(contacts, { account, externalID, address });
   const created = { account, externalID, address, newContactUUID, time: change.time };
@@ -162,8 +162,8 @@ export function* putContact<Row extends WritableContact>(
  * Assigns the external ID of an accepted claim to the contact, unless it has one, had one cleared, or shares it with
  * another contact of the same person. Throws a Refusal if another person has it.
  */
-export function* acceptExternalID<Row extends WritableContact>(
-  contacts: ContactStore<Row>,
+export function* acceptExternalID(
+  contacts: ContactStore,
   { contact, claim }: Pick<ClaimRow, 'contact' | 'claim'>,
   { externalID, ...origin }: { externalID: string; time: number; by?: number | null | undefined },
 ): Operation<void> {
@@ -177,8 +177,8 @@ export function* acceptExternalID<Row extends WritableContact>(
 }
 
 /** Removes the external ID that a contact has from a claim. */
-export function* withdrawExternalID<Row extends WritableContact>(
-  contacts: ContactStore<Row>,
+export function* withdrawExternalID(
+  contacts: ContactStore,
   { contact, claim }: Pick<ClaimRow, 'contact' | 'claim'>,
 ): Operation<void> {
   const found = yield* call(() => contacts.get(contact));
@@ -187,8 +187,8 @@ export function* withdrawExternalID<Row extends WritableContact>(
   if (row.externalIDClaim === claim) yield* call(() => contacts.clearKey(row, 'contactExternalID'));
 }
 
-export function* updateContact<Row extends WritableContact>(
-  { contacts, catalogues }: ContactParts<Row>,
+export function* updateContact(
+  { contacts, catalogues }: ContactParts,
   change: ContactChange,
 ): Operation<{ contactUUID: string; updated: string[] }> {
   const { account } = change;

@@ -5,7 +5,7 @@ import { getClaimKey } from '../rules/claims.ts';
 import { noUser } from '../rules/idempotency-keys.ts';
 import type { NewContact } from '../store.ts';
 import { submitClaim } from './claims.ts';
-import type { ContactParts, RequestResult, WritableContact } from './contact-store.ts';
+import type { ContactParts, RequestResult } from './contact-store.ts';
 import { putContact } from './contact-writes.ts';
 import { link } from './links.ts';
 import { call, createQuery, first, type Operation, ofContact, within } from './operation.ts';
@@ -16,11 +16,7 @@ type Created = RequestResult & { readonly existed: boolean; readonly contactUUID
 type Response = { exists: boolean; contactUUID: string };
 
 /** For a server token: writes the values to the contact, and links the user, if any, with a verified link. */
-function* createAsServer<Row extends WritableContact>(
-  { contacts, links }: ContactParts<Row>,
-  request: NewContact,
-  user: number,
-): Operation<Created> {
+function* createAsServer({ contacts, links }: ContactParts, request: NewContact, user: number): Operation<Created> {
   const { account, fields, tags, attributes, token, time } = request;
   const values = { fields, addedTags: tags, removedTags: [], attributes, time, by: token || null };
   const { row, existed, contactUUID } = yield* putContact(contacts, request, values);
@@ -33,11 +29,7 @@ function* createAsServer<Row extends WritableContact>(
  * For a browser token: creates or updates one claim and one link, whether or not the key exists. Neither writes nor
  * reveals the contact's values. A proof verifies the key and the link, but no other values.
  */
-function* createAsBrowser<Row extends WritableContact>(
-  { contacts, links }: ContactParts<Row>,
-  request: NewContact,
-  user: number,
-): Operation<Created> {
+function* createAsBrowser({ contacts, links }: ContactParts, request: NewContact, user: number): Operation<Created> {
   const { account, token, verified, time } = request;
   const found = yield* call(() => contacts.ensure(request));
   const { claim, claimID, contact, earlierClaims } = yield* submitClaim(links, request, user, found.contact);
@@ -52,8 +44,8 @@ const selectClaimID = createQuery<{ claimID: string }>(
 );
 
 /** Returns the response to a repeated request; undefined if its claim was deleted in favor of newer ones. */
-function* answerAgain<Row extends WritableContact>(
-  { contacts }: ContactParts<Row>,
+function* answerAgain(
+  { contacts }: ContactParts,
   account: number,
   { contact, claim, existed }: RequestResult,
 ): Operation<Response | undefined> {
@@ -67,10 +59,7 @@ function* answerAgain<Row extends WritableContact>(
   return stored && { exists, contactUUID: stored.claimID };
 }
 
-export function* createContact<Row extends WritableContact>(
-  parts: ContactParts<Row>,
-  request: NewContact,
-): Operation<Response> {
+export function* createContact(parts: ContactParts, request: NewContact): Operation<Response> {
   const { links, catalogues, requests } = parts;
   const { account, token, browser, userUUID, requestUUID, time } = request;
   // Only request keys have a day. A contact may be created with a past time, which must not become the current day.

@@ -4,7 +4,7 @@ import { decideUnlink, findExcessLinks } from '../../identity/statements.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import { decideNewLink, type NewLink, sequenceOf } from '../rules/links.ts';
 import type { RequestOf } from '../store.ts';
-import type { ContactParts, LinkStore, WritableContact } from './contact-store.ts';
+import type { ContactParts, LinkStore } from './contact-store.ts';
 import { all, call, createQuery, type Dialect, db, first, type Operation, ofUser, run, within } from './operation.ts';
 import { dropLinks, dropSurplusLinks } from './surplus-claims.ts';
 
@@ -37,8 +37,8 @@ export function* link(
   return { exists, sequence };
 }
 
-export function* linkUser<Row extends WritableContact>(
-  { contacts, links }: ContactParts<Row>,
+export function* linkUser(
+  { contacts, links }: ContactParts,
   { token, userUUID, time, ...names }: RequestOf<'linkUser'>,
 ): Operation<{ exists: boolean; linkID: string; contactUUID: string }> {
   const { account, contact, contactUUID } = yield* call(() => contacts.find(names));
@@ -50,8 +50,8 @@ export function* linkUser<Row extends WritableContact>(
   return { exists, linkID: String(sequence), contactUUID };
 }
 
-export function* unlinkUser<Row extends WritableContact>(
-  { links }: ContactParts<Row>,
+export function* unlinkUser(
+  { links }: ContactParts,
   { account, token, userUUID, time }: RequestOf<'unlinkUser'>,
 ): Operation<{ exists: boolean; linkID: string }> {
   const user = yield* call(() => links.findUser(account, userUUID));
@@ -105,8 +105,8 @@ const updateClaimed = createQuery<never>(
     UPDATE statement AS s SET voided = $6 WHERE ${isClaimed(dialect)} AND s."user" ${dialect.among('$7', 'bigint')}`,
 );
 
-export function* voidLinks<Row extends WritableContact>(
-  { links }: ContactParts<Row>,
+export function* voidLinks(
+  { links }: ContactParts,
   { account, restore, links: selection }: RequestOf<'voidLinks'>,
 ): Operation<number> {
   if ('linkID' in selection) return yield* voidLink(links, account, selection.linkID, restore ? 0 : 1);

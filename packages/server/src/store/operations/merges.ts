@@ -4,17 +4,17 @@ import type { NamedOther, RequestOf } from '../store.ts';
 import type { ContactParts, ContactStore, WritableContact } from './contact-store.ts';
 import { call, type Operation } from './operation.ts';
 
-function* findOther<Row extends WritableContact>(
-  contacts: ContactStore<Row>,
+function* findOther(
+  contacts: ContactStore,
   account: number,
   { otherContactUUID, otherExternalID, otherAddress }: NamedOther,
-): Operation<Row> {
+): Operation<WritableContact> {
   const names = { account, contactUUID: otherContactUUID, externalID: otherExternalID, address: otherAddress };
   return yield* call(() => contacts.find(names, 'otherContact'));
 }
 
-export function* mergeContact<Row extends WritableContact>(
-  { contacts }: ContactParts<Row>,
+export function* mergeContact(
+  { contacts }: ContactParts,
   { time, ...names }: RequestOf<'mergeContact'>,
 ): Operation<{ contactUUID: string; otherContactUUID: string; mergedTime: number }> {
   const keep = yield* call(() => contacts.find(names));
@@ -29,8 +29,8 @@ export function* mergeContact<Row extends WritableContact>(
   return { contactUUID, otherContactUUID: other.contactUUID, mergedTime };
 }
 
-export function* unmergeContact<Row extends WritableContact>(
-  { contacts }: ContactParts<Row>,
+export function* unmergeContact(
+  { contacts }: ContactParts,
   { account, ...names }: RequestOf<'unmergeContact'>,
 ): Operation<{ contactUUID: string }> {
   const other = yield* findOther(contacts, account, names);

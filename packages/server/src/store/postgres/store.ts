@@ -34,7 +34,6 @@ import { countRefused, createRefusedWriter, listRefused, listRefusedBefore } fro
 import { createContactFinder } from './contacts/contact-finder.ts';
 import { indexContacts } from './contacts/contact-index.ts';
 import { createContactReads } from './contacts/contact-reader.ts';
-import type { ContactRow } from './contacts/contact-rows.ts';
 import { createContactStore, createContactWriter } from './contacts/contacts.ts';
 import { createLinkStore } from './contacts/links.ts';
 import { createRequestRepeats } from './contacts/request-repeats.ts';
@@ -148,7 +147,7 @@ const createWrites = (stored: StoredRepeats) => {
   const contacts = createContactWriter(finder);
   const refused = createRefusedWriter(finder);
   const storeEvents = createEventWriter({ users, catalogues, finder, dedup });
-  const partsOf = (db: Transaction): ContactParts<ContactRow> => ({
+  const partsOf = (db: Transaction): ContactParts => ({
     contacts: createContactStore(db, finder),
     links: createLinkStore(db, users),
     catalogues: {
@@ -165,10 +164,7 @@ const createWrites = (stored: StoredRepeats) => {
       return partsOf({ ...db, account });
     },
   });
-  const contactOperations = mapOperations<
-    ContactWrites,
-    (parts: ContactParts<ContactRow>, request: never) => Operation<unknown>
-  >(
+  const contactOperations = mapOperations<ContactWrites, (parts: ContactParts, request: never) => Operation<unknown>>(
     contactWrites,
     (operation) => (db: Transaction, request: never) => runOperation(db, operation(partsOf(db), request)),
   );

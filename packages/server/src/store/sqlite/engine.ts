@@ -22,7 +22,6 @@ import { type Call, execute, type Reads, type Writes } from './calls.ts';
 import { createClaimReader } from './contacts/claims.ts';
 import { createContactIndex } from './contacts/contact-index.ts';
 import { createContactReads } from './contacts/contact-reader.ts';
-import type { ContactRow } from './contacts/contact-rows.ts';
 import { createContactWriter } from './contacts/contacts.ts';
 import { createLinkWriter } from './contacts/links.ts';
 import { createRequestStore } from './contacts/request-repeats.ts';
@@ -113,14 +112,14 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
   const deleteAccount = createAccountDeletion(db, { erasures, users, catalogues });
 
   const runOperation = createOperationRunner(db);
-  const contactParts: ContactParts<ContactRow> = {
+  const contactParts: ContactParts = {
     ...{ contacts: contacts.store, links: links.store, catalogues, requests: createRequestStore(db, parts) },
     attempt: createAttempt(runOperation),
     ofNewAccount: () => contactParts,
   };
   const contactOperations = mapOperations<
     Pick<Writes, ContactWrite>,
-    (parts: ContactParts<ContactRow>, request: never) => Operation<unknown>
+    (parts: ContactParts, request: never) => Operation<unknown>
   >(contactWrites, (operation) => (request: never) => runOperation(operation(contactParts, request)));
   const { createContact, updateContact } = contactOperations;
   const { logEvents, checkEvents } = createEventWriter(db, parts);

@@ -48,8 +48,8 @@ const save = async (db: Transaction, row: ContactRow, { values, ...saved }: Save
   );
 };
 
-export const createContactStore = (db: Transaction, finder: ContactFinder): ContactStore<ContactRow> => {
-  const update = (columns: string, { contact }: ContactRow, ...values: unknown[]) =>
+export const createContactStore = (db: Transaction, finder: ContactFinder): ContactStore => {
+  const update = (columns: string, { contact }: Pick<ContactRow, 'contact'>, ...values: unknown[]) =>
     db.run(`UPDATE contact SET ${columns} WHERE account = $1 AND contact = $2`, [db.account, contact, ...values]);
   return {
     find: (names, prefix) => finder.byName(db, names, prefix),
@@ -61,14 +61,14 @@ export const createContactStore = (db: Transaction, finder: ContactFinder): Cont
     findByKey: (_, field, value) =>
       field === 'contactExternalID' ? finder.byExternalID(db, value) : finder.byAddress(db, value),
     isErasedClaim: async (_, claimID) => (await finder.findErasure(db, claimName(claimID))) !== undefined,
-    followMerges: (row) => finder.answering(db, row),
+    followMerges: (row: ContactRow) => finder.answering(db, row),
     readMerges: async (contact) => pointersOf(await readChains(db, [contact])),
-    readGroup: async (unmerged) => (await rowsOf(db, [unmerged]))[0] ?? [],
-    readRecords: async (group) => (await recordsOf(db, [group]))[0] ?? [],
-    lock: (row, changesKeys) => lock(db, row, changesKeys),
+    readGroup: async (unmerged: ContactRow) => (await rowsOf(db, [unmerged]))[0] ?? [],
+    readRecords: async (group: readonly ContactRow[]) => (await recordsOf(db, [group]))[0] ?? [],
+    lock: (row: ContactRow, changesKeys) => lock(db, row, changesKeys),
     insert: (created) => insertContact(db, created),
     ensure: (created) => ensureContact(db, created),
-    save: (row, saved) => save(db, row, saved),
+    save: (row: ContactRow, saved) => save(db, row, saved),
     async reserveKey(row, field, value) {
       if (row[field] === value) return row;
       return (await insertKey(db, field, value, row)) ? undefined : findHolder(db, field, value);

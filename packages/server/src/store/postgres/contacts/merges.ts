@@ -47,7 +47,7 @@ const setMerged = (db: AccountConnection, contact: number, mergedInto: number | 
  */
 export const mergeInto = async (
   db: Transaction,
-  { contact }: ContactRow,
+  { contact }: Pick<ContactRow, 'contact'>,
   into: number,
   time: number,
 ): Promise<void> => {
@@ -56,7 +56,10 @@ export const mergeInto = async (
   await db.run('INSERT INTO merged_contact (account, contact, other) VALUES ($1, $2, $3)', [db.account, into, contact]);
 };
 
-export const unmerge = async (db: Transaction, { contact, mergedInto }: ContactRow): Promise<void> => {
+export const unmerge = async (
+  db: Transaction,
+  { contact, mergedInto }: Pick<ContactRow, 'contact' | 'mergedInto'>,
+): Promise<void> => {
   db.requireExclusive();
   await setMerged(db, contact, null, null);
   await db.run('DELETE FROM merged_contact WHERE account = $1 AND contact = $2 AND other = $3', [

@@ -54,7 +54,7 @@ const prepareWrites = (db: Connection) => {
   };
 };
 
-const createContactStore = (db: Connection): ContactStore<ContactRow> => {
+const createContactStore = (db: Connection): ContactStore => {
   const finder = createContactFinder(db);
   const { groupOf, recordsOf } = createContactViews(db);
   const merges = createMergeReader(db);
@@ -71,7 +71,7 @@ const createContactStore = (db: Connection): ContactStore<ContactRow> => {
     followMerges: (row) => (row.mergedInto === null ? row : finder.followMerges(row.contact)),
     readMerges: merges.from,
     readGroup: groupOf,
-    readRecords: (group) => recordsOf([group])[0] ?? [],
+    readRecords: (group: readonly ContactRow[]) => recordsOf([group])[0] ?? [],
     lock: (row) => row,
     insert: ({ account, externalID, address, newContactUUID, time }) =>
       writes.insert.get({
@@ -125,7 +125,7 @@ export const createContactWriter = (db: Connection) => {
     store,
     findByKeys: (keys: Pick<CreatedContact, 'account' | 'externalID' | 'address'>) =>
       runOperation(findByKeys(store, keys)),
-    put: (request: PutContact, change: Omit<ContactUpdate, 'keys'>): PutResult<ContactRow> =>
+    put: (request: PutContact, change: Omit<ContactUpdate, 'keys'>): PutResult =>
       runOperation(putContact(store, request, change)),
     write: (row: ContactRow, change: ContactUpdate) => runOperation(writeContact(store, row, change)),
   };
