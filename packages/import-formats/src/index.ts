@@ -15,9 +15,9 @@ export {
 } from './contacts/import-contacts.ts';
 export { type ContactFile, type ContactReading, readContacts } from './contacts/read-contacts.ts';
 export { createRefusedTable } from './contacts/refused-table.ts';
+export { hashStream } from './files/hash-stream.ts';
 export { readRecords, type Source } from './files/read-records.ts';
 export { UnreadableFileError } from './files/record.ts';
-export { hashStream } from './files/sha256.ts';
 export type { Message, Outcome, SkipReason } from './formats/format.ts';
 export { type FormatName, findFormat, formatNames, formats } from './formats.ts';
 export { type EventCounts, importEvents } from './import-events.ts';

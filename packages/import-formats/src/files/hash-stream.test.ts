@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { hashStream } from './sha256.ts';
+import { hashStream } from './hash-stream.ts';
 import { toSource } from './source.fixture.ts';
 
 it('equals the hash of Node for every content, prefix and size of chunks', () =>
