@@ -58,7 +58,7 @@ const commitsWhile = async (work: () => Promise<unknown>): Promise<number> => {
 test('commits each account’s concurrent writes on its own shard', async () => {
   await logAll('event-first');
   const commits = await commitsWhile(() => logAll('event-second'));
-  // Maintenance adds commits of its own reads.
+  // Maintenance adds commits for its own reads.
   expect(commits).toBeGreaterThanOrEqual(count);
   await expectEvents('event-first', 'event-second');
 });

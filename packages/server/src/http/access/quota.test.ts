@@ -31,7 +31,7 @@ const open = () => {
   return { state, lines, quota, measured };
 };
 
-it('reports an account as over its quota until a measurement finds it below', async () => {
+it('reports an account as over its quota until a measurement finds it below its quota', async () => {
   const { state, quota, measured } = open();
   state.sizes = [999, 1_000];
   await measured();
