@@ -153,11 +153,11 @@ it('warns in Set up about a page that sends a server token, until the token is r
   expect(status).toBe(403);
   const { page, signIn, complaints } = await openConsole(browser, shop);
   await signIn(shop.serverToken, 'set-up');
-  await waitForText(page, 'it sends the secret token “backend”, which is now public.');
+  await waitForText(page, 'the page sends the secret token “backend”, which is now public.');
   expect(await page.getByRole('link', { name: 'All warnings and how to fix them' }).getAttribute('href')).toBe(
     '../docs/troubleshooting',
   );
-  await page.getByRole('link', { name: 'Revoke it' }).click();
+  await page.getByRole('link', { name: 'Revoke this token' }).click();
   await waitForHeading(page, 'Settings');
   await shop.api.revokeToken({ tokenID });
   await page.goto(`${shop.url}/console/set-up`);
