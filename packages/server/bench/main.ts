@@ -11,12 +11,12 @@
  *   --save                              writes the figures to RESULTS.md
  */
 import { parseArgs } from 'node:util';
-import type { Options, Question } from './question.ts';
+import type { Benchmark, Options } from './benchmark.ts';
 import { busyProcesses, machine, save } from './results.ts';
 import { table, whole } from './table.ts';
 
 /** `unnamed`: when a benchmark runs if none is named: always, always except with --quick, or never. */
-const questions: Readonly<Record<string, { readonly title: string; readonly unnamed?: 'in full' | 'never' }>> = {
+const benchmarks: Readonly<Record<string, { readonly title: string; readonly unnamed?: 'in full' | 'never' }>> = {
   ingest: { title: 'How much does it cost to store an event durably?' },
   written: { title: 'How much is written to disk per event?' },
   import: { title: 'How fast are large batches stored?' },
@@ -61,9 +61,9 @@ const parseNumber = (text: string | undefined, fallback: number): number => {
   return number;
 };
 const { quick } = values;
-const unknownNames = positionals.filter((name) => !Object.hasOwn(questions, name));
+const unknownNames = positionals.filter((name) => !Object.hasOwn(benchmarks, name));
 if (unknownNames.length > 0)
-  fail(`no such benchmark: ${unknownNames}; there are: ${Object.keys(questions).join(', ')}`);
+  fail(`no such benchmark: ${unknownNames}; there are: ${Object.keys(benchmarks).join(', ')}`);
 if (quick && values.save) fail('--save stores only full measurements: omit --quick');
 
 const options: Options = {
@@ -72,19 +72,19 @@ const options: Options = {
   minutes: parseNumber(values.minutes, quick ? 0.02 : 1 / 3),
 };
 const isDefault = (name: string) => {
-  const { unnamed } = questions[name] ?? {};
+  const { unnamed } = benchmarks[name] ?? {};
   return unnamed === undefined || (unnamed === 'in full' && !quick);
 };
-const names = positionals.length > 0 ? positionals : Object.keys(questions).filter(isDefault);
+const names = positionals.length > 0 ? positionals : Object.keys(benchmarks).filter(isDefault);
 
 console.log(`${machine}; load before the benchmark: ${busyProcesses()}; ${whole(options.events)} events stored\n`);
 for (const name of names) {
   const startTime = Date.now();
-  const { run } = (await import(`./questions/${name}.ts`)) as Question;
+  const { run } = (await import(`./benchmarks/${name}.ts`)) as Benchmark;
   const rows = await run(options);
   const head = [name, 'floor', 'ours', 'ratio', 'bar'];
   const cells = rows.map(({ measured, floor = '', ours, ratio = '', bar }) => [measured, floor, ours, ratio, bar]);
   const seconds = Math.round((Date.now() - startTime) / 1_000);
-  console.log(`## ${questions[name]?.title}\n\n${table(head, cells)}\n\n(${seconds} s)\n`);
+  console.log(`## ${benchmarks[name]?.title}\n\n${table(head, cells)}\n\n(${seconds} s)\n`);
   if (values.save) save(name, rows, options);
 }

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
-import type { Options, Row } from './question.ts';
+import type { Options, Row } from './benchmark.ts';
 import { table, whole } from './table.ts';
 
 const page = new URL('RESULTS.md', import.meta.url);
@@ -48,21 +48,21 @@ const readRows = (title: string): string[][] => {
 };
 
 /** Replaces the rows of the same measurement with the same number of events; a profile replaces that of its commit. */
-export const save = (question: string, rows: readonly Row[], { events }: Options): void => {
+export const save = (benchmark: string, rows: readonly Row[], { events }: Options): void => {
   const day = new Date().toISOString().slice(0, 10);
   let figures = readRows('Figures');
   let profiles = readRows('Most expensive functions');
-  if (question === 'profile') {
+  if (benchmark === 'profile') {
     const newRows = rows.map(({ measured, ours }) => [...measured.split(': '), ours, commit(), day]);
     profiles = [...newRows, ...profiles.filter((row) => row[3] !== commit())];
   } else {
     const newRows = rows.map(({ measured, floor = '', ours, ratio = '', bar }) => [
-      ...[question, measured, floor, ours, ratio, bar],
+      ...[benchmark, measured, floor, ours, ratio, bar],
       ...[whole(events), commit(), day],
     ]);
     const toKey = (row: readonly string[]) => [row[0], row[1], row[6]].join('|');
     const keys = new Set(newRows.map(toKey));
-    const first = figures.findIndex((row) => row[0] === question);
+    const first = figures.findIndex((row) => row[0] === benchmark);
     const others = figures.filter((row) => !keys.has(toKey(row)));
     const at = first < 0 ? others.length : Math.min(first, others.length);
     figures = others.toSpliced(at, 0, ...newRows);

@@ -3,13 +3,13 @@
  * with and without a process that requests reports in a loop. Each report reads the events since the previous one.
  */
 import { serverToken } from '../account.ts';
+import type { Options, Row } from '../benchmark.ts';
 import { withCopy } from '../cached-database.ts';
 import { getFirstUser, openHistory } from '../history.ts';
 import type { LoadResult } from '../processes/load.ts';
 import { startLoad } from '../processes/loads.ts';
 import { runAlongside } from '../processes/run-alongside.ts';
 import { startServer } from '../processes/servers.ts';
-import type { Options, Row } from '../question.ts';
 import { median, ratio, whole } from '../table.ts';
 
 /** A longer history would make each report longer, but not more frequent. */

@@ -2,8 +2,8 @@
 
 import type { FiledReports } from '../../src/reports/reports.ts';
 import { Refusal } from '../../src/shared/refusal.ts';
+import type { Row } from '../benchmark.ts';
 import { cpuSeconds } from '../processes/process.ts';
-import type { Row } from '../question.ts';
 import { ratio, whole } from '../table.ts';
 import { type ReferenceDatabase, requireSameRows, TooSlow } from './reference-database.ts';
 import type { Cell, MeasuredReport } from './report-forms.ts';

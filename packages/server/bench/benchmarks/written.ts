@@ -3,12 +3,12 @@
  * idle.
  */
 import { serverToken } from '../account.ts';
+import type { Options, Row } from '../benchmark.ts';
 import { withCopy } from '../cached-database.ts';
 import { getFirstUser, openHistory } from '../history.ts';
 import { shapes, startLoad } from '../processes/loads.ts';
 import { writtenBytes } from '../processes/process.ts';
 import { startServer } from '../processes/servers.ts';
-import type { Options, Row } from '../question.ts';
 import { settle } from '../settle.ts';
 import { duration, whole } from '../table.ts';
 

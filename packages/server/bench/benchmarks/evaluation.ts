@@ -1,7 +1,7 @@
 /** Measures the evaluation time of the tracker's script. Runs packages/tracker/bench/evaluate.ts in Chromium. */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { Row } from '../question.ts';
+import type { Row } from '../benchmark.ts';
 import { ratio } from '../table.ts';
 
 const script = fileURLToPath(new URL('../../../tracker/bench/evaluate.ts', import.meta.url));

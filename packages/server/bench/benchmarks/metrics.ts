@@ -3,11 +3,11 @@
  * which collects nothing, and the CPU time of many scrapes in a row.
  */
 import { serverToken } from '../account.ts';
+import type { Options, Row } from '../benchmark.ts';
 import { withCopy } from '../cached-database.ts';
 import { openHistory } from '../history.ts';
 import { createLatencies } from '../latencies.ts';
 import { startService } from '../processes/service.ts';
-import type { Options, Row } from '../question.ts';
 
 const token = 'a-token-of-a-benchmark';
 

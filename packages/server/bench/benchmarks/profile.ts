@@ -3,12 +3,12 @@
  * functions with the most self time in the main thread and in the writer.
  */
 import { serverToken } from '../account.ts';
+import type { Options, Row } from '../benchmark.ts';
 import { withCopy } from '../cached-database.ts';
 import { getFirstUser, openHistory } from '../history.ts';
 import { startLoad } from '../processes/loads.ts';
 import type { Profile } from '../processes/profiler.ts';
 import { startServer } from '../processes/servers.ts';
-import type { Options, Row } from '../question.ts';
 
 const topCount = 10;
 

@@ -21,6 +21,6 @@ export interface Row {
   readonly bar: string;
 }
 
-export interface Question {
+export interface Benchmark {
   run(options: Options): Promise<Row[]>;
 }

@@ -4,13 +4,13 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { createBenchmarkAccount, findAsker, openBenchmark, toServerToken } from '../account.ts';
+import type { Options, Row } from '../benchmark.ts';
 import { createLimiter, newContact, storeAll } from '../fill-store.ts';
 import type { Load, LoadResult } from '../processes/load.ts';
 import { startLoad } from '../processes/loads.ts';
 import { withCluster } from '../processes/own-cluster.ts';
 import { type OwnPostgres, withPostgres } from '../processes/own-postgres.ts';
 import { type RunningServer, startServer } from '../processes/servers.ts';
-import type { Options, Row } from '../question.ts';
 import { median, ratio, whole } from '../table.ts';
 import { createVisits, eventIDCount, userName } from '../visits.ts';
 

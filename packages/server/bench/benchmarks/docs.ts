@@ -3,9 +3,9 @@
  */
 import { launchChromium } from '../../../tracker/test/chromium.ts';
 import { firstPaint } from '../../test/fixtures/in-page.js';
+import type { Options, Row } from '../benchmark.ts';
 import { createLatencies } from '../latencies.ts';
 import { startService } from '../processes/service.ts';
-import type { Options, Row } from '../question.ts';
 
 /** The front page, a guide, the longest page of the manual, and two pages of the reference. */
 const paths = ['', 'identify', 'operations', 'reference/logEvent', 'reference/errors'];

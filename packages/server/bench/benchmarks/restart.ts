@@ -4,11 +4,11 @@
  * under load.
  */
 import { serverToken } from '../account.ts';
+import type { Options, Row } from '../benchmark.ts';
 import { inFolder, withCopy } from '../cached-database.ts';
 import { openHistory } from '../history.ts';
 import { startLoad } from '../processes/loads.ts';
 import { type CommandName, commands, startService } from '../processes/service.ts';
-import type { Options, Row } from '../question.ts';
 import { median, ratio, whole } from '../table.ts';
 
 const names = Object.keys(commands) as CommandName[];

@@ -3,10 +3,10 @@
  * history with its contacts, links, rollups and repeats, up to the last commit. Uses the PostgreSQL of postgres.ts.
  */
 import { copyStore } from '../../src/store/open.ts';
+import type { Options, Row } from '../benchmark.ts';
 import { withCopy } from '../cached-database.ts';
 import { openHistory } from '../history.ts';
 import { withPostgres } from '../processes/own-postgres.ts';
-import type { Options, Row } from '../question.ts';
 import { median, whole } from '../table.ts';
 
 export const run = async ({ quick, events }: Options): Promise<Row[]> => {

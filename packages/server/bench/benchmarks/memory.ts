@@ -4,12 +4,12 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { serverToken } from '../account.ts';
+import type { Options, Row } from '../benchmark.ts';
 import { withCopy } from '../cached-database.ts';
 import { getFirstUser, openHistory } from '../history.ts';
 import { shapes, startLoad } from '../processes/loads.ts';
 import { residentBytes } from '../processes/process.ts';
 import { startService } from '../processes/service.ts';
-import type { Options, Row } from '../question.ts';
 import { duration, median, ratio, table, whole } from '../table.ts';
 
 const samples = 20;

@@ -7,11 +7,11 @@ import { launchChromium } from '../../../tracker/test/chromium.ts';
 import { signInWith } from '../../test/browsers/console/sign-in.ts';
 import { firstPaint, layoutShift, longestEvent, watchInteractions } from '../../test/fixtures/in-page.js';
 import { serverToken } from '../account.ts';
+import type { Options, Row } from '../benchmark.ts';
 import { withCopy } from '../cached-database.ts';
 import { openHistory } from '../history.ts';
 import { createLatencies } from '../latencies.ts';
 import { startService } from '../processes/service.ts';
-import type { Options, Row } from '../question.ts';
 
 /** The CPU throttling rate. */
 const slowdown = 4;

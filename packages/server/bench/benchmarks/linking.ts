@@ -4,11 +4,11 @@
  */
 import type { Store, StoreCaller } from '../../src/store/store.ts';
 import { openBenchmark } from '../account.ts';
+import type { Options, Row } from '../benchmark.ts';
 import { withCopy } from '../cached-database.ts';
 import { newContact, storeAll } from '../fill-store.ts';
 import { openHistory } from '../history.ts';
 import type { Latencies } from '../latencies.ts';
-import type { Options, Row } from '../question.ts';
 import { settle } from '../settle.ts';
 import { ratio, whole } from '../table.ts';
 import { timeAlternating } from '../timing.ts';

@@ -5,11 +5,11 @@
  * Responses to browser tokens are delayed to multiples of 10 ms (decision 6), which 256 connections hide.
  */
 import { browserToken, serverToken } from '../account.ts';
+import type { Options, Row } from '../benchmark.ts';
 import { withCopy } from '../cached-database.ts';
 import { openContacts } from '../contacts-stored.ts';
 import { startLoad } from '../processes/loads.ts';
 import { startServer } from '../processes/servers.ts';
-import type { Options, Row } from '../question.ts';
 import { median, ratio, whole } from '../table.ts';
 
 const connections = 256;

@@ -4,9 +4,9 @@
  */
 import type { ContactSearch, SearchPosition, Store } from '../../src/store/store.ts';
 import { openBenchmark } from '../account.ts';
+import type { Options, Row } from '../benchmark.ts';
 import { withCopy } from '../cached-database.ts';
 import { createLatencies } from '../latencies.ts';
-import type { Options, Row } from '../question.ts';
 import { creationIntervalMs, firstCreated, firstSeenDay, openSearchContacts, seenDays } from '../search-contacts.ts';
 import { whole } from '../table.ts';
 import { contactAddress, createRandom } from '../visits.ts';

@@ -2,7 +2,7 @@
  * Estimates the capacity of one machine, and of several servers with one PostgreSQL. Computes from measured figures how
  * many events per second saturate the CPU, and how many events fill the disk. SCALING.md has the conclusions.
  */
-import type { Row } from '../question.ts';
+import type { Row } from '../benchmark.ts';
 import { whole } from '../table.ts';
 
 /** The share of a machine that the busiest hour may use. */

@@ -5,13 +5,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { openBenchmark, serverToken } from '../account.ts';
 import { openBareInserts } from '../bare-unnest.ts';
+import type { Options, Row } from '../benchmark.ts';
 import { createLimiter, eventsPerBatch, newContact, storeAll } from '../fill-store.ts';
 import type { LoadResult } from '../processes/load.ts';
 import { startLoad } from '../processes/loads.ts';
 import { type OwnPostgres, withClient, withPostgres } from '../processes/own-postgres.ts';
 import { cpuSeconds } from '../processes/process.ts';
 import { startServer } from '../processes/servers.ts';
-import type { Options, Row } from '../question.ts';
 import { median, ratio, table, whole } from '../table.ts';
 import { busiestUser, countBusiestEvents, countUsers, createRandom, createVisits, userName } from '../visits.ts';
 
@@ -117,7 +117,7 @@ const measureReads = async (databaseURL: string, events: number): Promise<Row[]>
   const newest = (filter: object) => store.getEvents({ account, order: 'desc', limit: 50, ...filter });
   const link = (to: string) => store.linkUser({ account, token, userUUID: busiestUser, contactUUID: to, time });
   const users = countUsers(events);
-  const questions: { title: string; count: number; work: (nth: number) => Promise<unknown>; bar: string }[] = [
+  const measurements: { title: string; count: number; work: (nth: number) => Promise<unknown>; bar: string }[] = [
     {
       title: 'newest 50 of the contact with the most events',
       count: 300,
@@ -140,7 +140,7 @@ const measureReads = async (databaseURL: string, events: number): Promise<Row[]>
     },
   ];
   const rows: Row[] = [];
-  for (const { title, count, work, bar } of questions) {
+  for (const { title, count, work, bar } of measurements) {
     const figures: { p50: number; p99: number }[] = [];
     for (let round = -1; round < readRounds; round += 1) {
       const times = await measureTimes(count, work);

@@ -3,13 +3,13 @@
  * 20 readers that page without a pause. The rate is half the maximum with readers. Also measures the event-loop delay.
  */
 import { serverToken } from '../account.ts';
+import type { Options, Row } from '../benchmark.ts';
 import { withCopy } from '../cached-database.ts';
 import { getFirstUser, openHistory } from '../history.ts';
 import type { LoadResult } from '../processes/load.ts';
 import { startLoad } from '../processes/loads.ts';
 import { runAlongside } from '../processes/run-alongside.ts';
 import { type RunningServer, startServer } from '../processes/servers.ts';
-import type { Options, Row } from '../question.ts';
 import { median, ratio, whole } from '../table.ts';
 
 const readers = 20;

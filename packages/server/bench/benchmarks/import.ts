@@ -4,10 +4,10 @@
  */
 import { openBenchmark } from '../account.ts';
 import { openBareTable } from '../bare-inserts.ts';
+import type { Options, Row } from '../benchmark.ts';
 import { withCopy } from '../cached-database.ts';
 import { createLimiter, eventsPerBatch, storeAll } from '../fill-store.ts';
 import { openHistory } from '../history.ts';
-import type { Options, Row } from '../question.ts';
 import { settle } from '../settle.ts';
 import { median, ratio, whole } from '../table.ts';
 import { createVisits } from '../visits.ts';

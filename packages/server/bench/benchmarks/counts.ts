@@ -4,8 +4,8 @@
  */
 import type { CountQuery } from '../../src/store/store.ts';
 import { openBenchmark } from '../account.ts';
+import type { Options, Row } from '../benchmark.ts';
 import { historyDays, openHistory } from '../history.ts';
-import type { Options, Row } from '../question.ts';
 import { whole } from '../table.ts';
 import { timeEach } from '../timing.ts';
 import { countedEventID } from '../visits.ts';

@@ -4,13 +4,13 @@
  * bare node:http.
  */
 import { serverToken } from '../account.ts';
+import type { Options, Row } from '../benchmark.ts';
 import { inFolder, withCopy } from '../cached-database.ts';
 import { getFirstUser, openHistory } from '../history.ts';
 import type { LoadResult } from '../processes/load.ts';
 import { startLoad } from '../processes/loads.ts';
 import { cpuSeconds } from '../processes/process.ts';
 import { type RunningServer, type ServerKind, startServer } from '../processes/servers.ts';
-import type { Options, Row } from '../question.ts';
 import { settle } from '../settle.ts';
 import { duration, median, ratio, whole } from '../table.ts';
 
