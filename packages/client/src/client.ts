@@ -1,8 +1,8 @@
 import { type Operation, type OperationName, operationNames, operations } from '@firsthand/contract/operations';
-import { type AnswerFor, parseJSON } from './answers.ts';
 import { FirsthandError, toBrokenStream, toFailure, toUnreachable } from './failure.ts';
 import { type PagedOperation, readPages } from './pages.ts';
 import { type Fields, type RequestFor, toRequest } from './requests.ts';
+import { parseJSON, type ResponseFor } from './responses.ts';
 import { addIdentifiers, computeRetryDelay, isRepeatable, isTransient, sleep } from './retries.ts';
 import { type FollowedEvent, parseMessages } from './stream.ts';
 
@@ -46,7 +46,7 @@ export type CSVOperation =
  * logEvent, logEvents, createContact) are retried while the service is busy or unreachable.
  */
 export type Client<Dates extends boolean = false> = {
-  [Name in CallableOperation]: (request: RequestFor<Name>, options?: CallOptions) => Promise<AnswerFor<Name, Dates>>;
+  [Name in CallableOperation]: (request: RequestFor<Name>, options?: CallOptions) => Promise<ResponseFor<Name, Dates>>;
 } & {
   /**
    * Yields the responses of a paged operation, from the request's `cursor` or the first page to the last. A page may be
@@ -56,7 +56,7 @@ export type Client<Dates extends boolean = false> = {
     name: Name,
     request: RequestFor<Name>,
     options?: CallOptions,
-  ): AsyncGenerator<AnswerFor<Name, Dates>, void>;
+  ): AsyncGenerator<ResponseFor<Name, Dates>, void>;
   /**
    * Resolves with a stream of a CSV file with all rows. If a row cannot be read, the stream errors instead of ending.
    */
@@ -90,12 +90,12 @@ export const createClient = <const Dates extends boolean = false>({
   const root = url.replace(/\/+$/, '');
   const send = options.fetch ?? fetch;
 
-  const callOperation = async <Answer>(
+  const callOperation = async <Result>(
     name: OperationName,
     request: Fields,
-    read: Read<Answer>,
+    read: Read<Result>,
     { accept, ...options }: CallOptions & { readonly accept?: string } = {},
-  ): Promise<Answer> => {
+  ): Promise<Result> => {
     const fields = addIdentifiers(name, request);
     const { slow }: Operation = operations[name];
     const call = { ...options, timeoutMs: options.timeoutMs ?? timeoutMs ?? (slow ? 30_000 : 10_000) };
@@ -129,7 +129,7 @@ export const createClient = <const Dates extends boolean = false>({
           reconnects = 0;
           const event = parseJSON(data, dates);
           if (event === undefined) throw toBrokenStream(undefined);
-          yield { ...(event as AnswerFor<'streamEvents', Dates>), cursor: id };
+          yield { ...(event as ResponseFor<'streamEvents', Dates>), cursor: id };
         }
       } catch (error) {
         if (options?.signal?.aborted) return;
@@ -140,9 +140,9 @@ export const createClient = <const Dates extends boolean = false>({
   }
 
   const readJSON: Read<unknown> = async (response) => {
-    const answer = parseJSON(await response.text(), dates);
-    if (answer === undefined) throw toFailure(response, undefined);
-    return answer;
+    const body = parseJSON(await response.text(), dates);
+    if (body === undefined) throw toFailure(response, undefined);
+    return body;
   };
 
   const functions = operationNames.map((name) => [
@@ -159,7 +159,7 @@ export const createClient = <const Dates extends boolean = false>({
   return { ...calls, pages, csv: fileAs('text/csv'), ndjson: fileAs('application/x-ndjson') } as Client<Dates>;
 };
 
-type Read<Answer> = (response: Response) => Promise<Answer>;
+type Read<Result> = (response: Response) => Promise<Result>;
 
 const maxReconnectDelayMs = 10_000;
 
@@ -167,12 +167,12 @@ const maxReconnectDelayMs = 10_000;
  * Makes one attempt. Returns the result of `read` for a 2xx response; throws a FirsthandError or, after an abort, its
  * reason.
  */
-const tryOnce = async <Answer>(
+const tryOnce = async <Result>(
   send: typeof fetch,
   request: Request,
-  read: Read<Answer>,
+  read: Read<Result>,
   { signal, timeoutMs }: CallOptions & { readonly timeoutMs: number },
-): Promise<Answer> => {
+): Promise<Result> => {
   const timeout = new AbortController();
   const timer = setTimeout(() => timeout.abort(new DOMException('timed out', 'TimeoutError')), timeoutMs);
   try {

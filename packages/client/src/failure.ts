@@ -57,14 +57,14 @@ const failureOf = (
   body: unknown,
   fallback: { message: string; status: number; requestID?: string | undefined; retryAfterSeconds?: number | undefined },
 ): FirsthandError => {
-  const answer = record(body);
-  const problem = record(answer.error);
+  const response = record(body);
+  const problem = record(response.error);
   const code = text(problem.code);
   return new FirsthandError(text(problem.message) ?? fallback.message, {
     status: fallback.status,
     code: code === undefined ? 'unreadable' : currentCode(code),
     field: text(problem.field),
-    requestID: text(answer.requestID) ?? fallback.requestID,
+    requestID: text(response.requestID) ?? fallback.requestID,
     retryAfterSeconds: fallback.retryAfterSeconds,
   });
 };

@@ -1,8 +1,8 @@
 /** Reads the subset of server-sent events (WHATWG HTML section 9.2.6) that streamEvents uses. */
-import type { AnswerFor } from './answers.ts';
+import type { ResponseFor } from './responses.ts';
 
 /** An event, with the cursor at which a stream resumes after it. */
-export type FollowedEvent<Dates extends boolean = false> = AnswerFor<'streamEvents', Dates> & {
+export type FollowedEvent<Dates extends boolean = false> = ResponseFor<'streamEvents', Dates> & {
   readonly cursor: string;
 };
 

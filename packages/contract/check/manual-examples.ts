@@ -12,7 +12,7 @@ interface Service {
 }
 
 /** Returns the response body; throws if the request was rejected. */
-const answerOf = async <Answer, Failure>(result: Promise<{ data?: Answer; error?: Failure }>): Promise<Answer> => {
+const dataOf = async <Data, Failure>(result: Promise<{ data?: Data; error?: Failure }>): Promise<Data> => {
   const { data, error } = await result;
   if (data === undefined) throw new Error(`request rejected: ${JSON.stringify(error)}`);
   return data;
@@ -31,13 +31,13 @@ export const runExamples = async ({ url, fetch, tokens }: Service) => {
   const server = withToken(tokens.server);
   const userUUID = 'visitor-of-the-readme';
 
-  await answerOf(
+  await dataOf(
     page.POST('/event/logEvent', {
       body: { eventID: 3, userUUID, eventAttrArray: [{ attrID: 'product', attrValue: 'Stone teapot' }] },
     }),
   );
-  await answerOf(page.GET('/logEvent', { params: { query: { eventID: 5, userUUID } } }));
-  const { event: results } = await answerOf(
+  await dataOf(page.GET('/logEvent', { params: { query: { eventID: 5, userUUID } } }));
+  const { event: results } = await dataOf(
     server.POST('/event/logEvents', {
       body: {
         userUUID,
@@ -50,53 +50,51 @@ export const runExamples = async ({ url, fetch, tokens }: Service) => {
   );
   for (const { status, error } of results) if (status !== '200') throw new Error(error?.message);
 
-  const { event } = await answerOf(
+  const { event } = await dataOf(
     server.GET('/event/getEvent', { params: { query: { userUUID, include: ['definition', 'why'] } } }),
   );
   const names: string[] = event.map(({ eventName }) => eventName);
-  await answerOf(
+  await dataOf(
     server.GET('/event/countEvents', {
       params: { query: { from: '2026-11-01', interval: 'week', include: ['users'] } },
     }),
   );
   const since = Date.now() - 86_400_000;
-  await answerOf(server.GET('/event/countEvents', { params: { query: { from: since, interval: 'hour' } } }));
+  await dataOf(server.GET('/event/countEvents', { params: { query: { from: since, interval: 'hour' } } }));
 
   const november = { from: '2026-11-01', to: '2026-12-01' };
-  await answerOf(
+  await dataOf(
     server.GET('/report/reportTotals', { params: { query: { ...november, interval: 'week', compare: 'previous' } } }),
   );
-  await answerOf(
+  await dataOf(
     server.GET('/report/reportBreakdown', {
       params: { query: { ...november, by: 'attr:product,weekday', limit: 10 } },
     }),
   );
   // In a query string, a list or an object is JSON text.
   const steps = [{ event: 'Page viewed' }, { and: [{ event: 3 }, { attrID: 'product', is: 'Stone teapot' }] }];
-  const { step } = await answerOf(
+  const { step } = await dataOf(
     server.GET('/report/reportFunnel', { params: { query: { ...november, step: JSON.stringify(steps) } } }),
   );
   const reachedCounts: number[] = step.map((one) => one.reached);
   if (reachedCounts.length !== steps.length) throw new Error('expected one count for each funnel step');
-  await answerOf(server.GET('/report/reportRetention', { params: { query: { ...november, interval: 'week' } } }));
+  await dataOf(server.GET('/report/reportRetention', { params: { query: { ...november, interval: 'week' } } }));
   const droppedPeople = { ...november, step: JSON.stringify(steps), dropped: 1 };
-  await answerOf(server.GET('/report/reportPeople', { params: { query: droppedPeople } }));
+  await dataOf(server.GET('/report/reportPeople', { params: { query: droppedPeople } }));
   const segmentName = 'Teapot buyers';
   const segmentRequest = { segmentName, filter: { attrID: 'product', is: 'Stone teapot' } };
-  await answerOf(server.POST('/report/createSegment', { body: segmentRequest }));
-  const { segment } = await answerOf(server.GET('/report/listSegments'));
+  await dataOf(server.POST('/report/createSegment', { body: segmentRequest }));
+  const { segment } = await dataOf(server.GET('/report/listSegments'));
   for (const { updatedTime } of segment) new Date(updatedTime);
   const segmentTotals = { ...november, filter: JSON.stringify({ segment: segmentName }) };
-  await answerOf(server.GET('/report/reportTotals', { params: { query: segmentTotals } }));
-  await answerOf(server.POST('/report/deleteSegment', { body: { segmentName } }));
+  await dataOf(server.GET('/report/reportTotals', { params: { query: segmentTotals } }));
+  await dataOf(server.POST('/report/deleteSegment', { body: { segmentName } }));
   const viewName = 'Who signs up';
-  await answerOf(
-    server.POST('/report/createView', { body: { viewName, viewPage: 'events', viewQuery: 'tab=funnel' } }),
-  );
-  const { view } = await answerOf(server.GET('/report/listViews'));
+  await dataOf(server.POST('/report/createView', { body: { viewName, viewPage: 'events', viewQuery: 'tab=funnel' } }));
+  const { view } = await dataOf(server.GET('/report/listViews'));
   for (const { updatedTime } of view) new Date(updatedTime);
-  await answerOf(server.POST('/report/deleteView', { body: { viewName } }));
-  const { shareID } = await answerOf(
+  await dataOf(server.POST('/report/deleteView', { body: { viewName } }));
+  const { shareID } = await dataOf(
     server.POST('/report/createShareLink', {
       body: {
         shareName: 'People by day',
@@ -105,13 +103,13 @@ export const runExamples = async ({ url, fetch, tokens }: Service) => {
       },
     }),
   );
-  const { shareLink } = await answerOf(server.GET('/report/listShareLinks'));
+  const { shareLink } = await dataOf(server.GET('/report/listShareLinks'));
   for (const { expiresTime } of shareLink) new Date(expiresTime);
-  await answerOf(server.POST('/report/revokeShareLink', { body: { shareID } }));
-  const live = await answerOf(server.GET('/report/reportLive', { params: { query: { limit: 5 } } }));
+  await dataOf(server.POST('/report/revokeShareLink', { body: { shareID } }));
+  const live = await dataOf(server.GET('/report/reportLive', { params: { query: { limit: 5 } } }));
   if (live.page.row.length > 5) throw new Error('expected at most 5 rows');
 
-  const { contactUUID } = await answerOf(
+  const { contactUUID } = await dataOf(
     server.POST('/contact/createContact', {
       body: {
         userUUID,
@@ -123,16 +121,16 @@ export const runExamples = async ({ url, fetch, tokens }: Service) => {
       },
     }),
   );
-  const { contactUUID: claimID } = await answerOf(
+  const { contactUUID: claimID } = await dataOf(
     page.POST('/createContact', {
       body: { userUUID: 'another-visitor-here', contactEmailaddress: 'ann@shop.example', contactProfileID: 'customer' },
     }),
   );
-  const { contact } = await answerOf(
+  const { contact } = await dataOf(
     server.GET('/contact/getContact', { params: { query: { contactUUID, include: ['claim', 'link'] } } }),
   );
-  await answerOf(page.GET('/contact/getContact', { params: { query: { contactUUID: claimID } } }));
-  await answerOf(
+  await dataOf(page.GET('/contact/getContact', { params: { query: { contactUUID: claimID } } }));
+  await dataOf(
     server.POST('/contact/updateContact', {
       body: {
         contactUUID,
@@ -143,16 +141,16 @@ export const runExamples = async ({ url, fetch, tokens }: Service) => {
       },
     }),
   );
-  await answerOf(server.GET('/contact/searchContact', { params: { query: { contactTagID: 'vip' } } }));
-  await answerOf(server.POST('/contact/exportContact', { body: { contactUUID, limit: 2 } }));
+  await dataOf(server.GET('/contact/searchContact', { params: { query: { contactTagID: 'vip' } } }));
+  await dataOf(server.POST('/contact/exportContact', { body: { contactUUID, limit: 2 } }));
 
-  await answerOf(server.POST('/contact/acceptClaim', { body: { claimID } }));
-  await answerOf(server.POST('/contact/voidClaim', { body: { claimID } }));
+  await dataOf(server.POST('/contact/acceptClaim', { body: { claimID } }));
+  await dataOf(server.POST('/contact/voidClaim', { body: { claimID } }));
   const third = 'a-third-visitor-here';
-  const { linkID } = await answerOf(server.POST('/contact/linkUser', { body: { userUUID: third, contactUUID } }));
-  await answerOf(server.POST('/contact/unlinkUser', { body: { userUUID: third } }));
-  await answerOf(server.POST('/contact/voidLink', { body: { linkID } }));
-  const { contactUUID: otherContactUUID } = await answerOf(
+  const { linkID } = await dataOf(server.POST('/contact/linkUser', { body: { userUUID: third, contactUUID } }));
+  await dataOf(server.POST('/contact/unlinkUser', { body: { userUUID: third } }));
+  await dataOf(server.POST('/contact/voidLink', { body: { linkID } }));
+  const { contactUUID: otherContactUUID } = await dataOf(
     server.POST('/contact/createContact', {
       body: {
         userUUID: 'a-fourth-visitor-here',
@@ -161,16 +159,16 @@ export const runExamples = async ({ url, fetch, tokens }: Service) => {
       },
     }),
   );
-  await answerOf(server.POST('/contact/mergeContact', { body: { contactUUID, otherContactUUID } }));
-  await answerOf(server.POST('/contact/unmergeContact', { body: { otherContactUUID } }));
-  await answerOf(server.POST('/contact/eraseContact', { body: { contactUUID: otherContactUUID } }));
+  await dataOf(server.POST('/contact/mergeContact', { body: { contactUUID, otherContactUUID } }));
+  await dataOf(server.POST('/contact/unmergeContact', { body: { otherContactUUID } }));
+  await dataOf(server.POST('/contact/eraseContact', { body: { contactUUID: otherContactUUID } }));
 
-  const { account } = await answerOf(server.GET('/account/getAccount'));
+  const { account } = await dataOf(server.GET('/account/getAccount'));
   const spellings = { catalogue: 'tag', otherEntryID: 'VIP' } as const;
-  await answerOf(server.POST('/account/updateAccount', { body: { tag: [{ tagID: 'vip' }, { tagID: 'VIP' }] } }));
-  await answerOf(server.POST('/account/mergeEntry', { body: { ...spellings, entryID: 'vip' } }));
-  await answerOf(server.POST('/account/unmergeEntry', { body: spellings }));
-  await answerOf(
+  await dataOf(server.POST('/account/updateAccount', { body: { tag: [{ tagID: 'vip' }, { tagID: 'VIP' }] } }));
+  await dataOf(server.POST('/account/mergeEntry', { body: { ...spellings, entryID: 'vip' } }));
+  await dataOf(server.POST('/account/unmergeEntry', { body: spellings }));
+  await dataOf(
     server.POST('/account/updateAccount', {
       body: {
         accountTimezone: 'Europe/London',
@@ -180,14 +178,14 @@ export const runExamples = async ({ url, fetch, tokens }: Service) => {
       },
     }),
   );
-  const { tokenID } = await answerOf(
+  const { tokenID } = await dataOf(
     server.POST('/account/createToken', {
       body: { tokenKind: 'viewer', tokenName: 'reports', expiresTime: '2099-01-01' },
     }),
   );
-  await answerOf(server.POST('/account/revokeToken', { body: { tokenID, descendants: true } }));
-  const { audit } = await answerOf(server.GET('/account/listAudit', { params: { query: { action: 'eraseContact' } } }));
-  await answerOf(
+  await dataOf(server.POST('/account/revokeToken', { body: { tokenID, descendants: true } }));
+  const { audit } = await dataOf(server.GET('/account/listAudit', { params: { query: { action: 'eraseContact' } } }));
+  await dataOf(
     withToken(tokens.operator).POST('/account/createAccount', {
       body: {
         accountName: 'Second shop',

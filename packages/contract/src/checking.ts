@@ -1,9 +1,9 @@
 /** Checks input against a schema: describes the first problem, and lists unknown fields. */
 import * as z from 'zod';
-import type { Problem } from './answer.ts';
 import { required } from './fields.ts';
 import { describeMisspelling, describeUnknownName, nearestName } from './near-miss.ts';
 import { isPlain } from './plain.ts';
+import type { Problem } from './response.ts';
 
 /** The field that every operation accepts in addition to its own. */
 const tokenField = 'tokenUUID';

@@ -1,22 +1,22 @@
 /** Contacts: creating, reading, updating, finding, exporting and erasing them. */
 import * as z from 'zod';
-import { answer, count, flag, isoTime, problem, responseText, text } from './answer.ts';
 import { attributes } from './attributes.ts';
 import { attribute, event } from './event.ts';
 import * as field from './fields.ts';
 import { limits } from './limits.ts';
+import { count, flag, isoTime, problem, response, responseText, text } from './response.ts';
 
 /** Every personal field except the e-mail address and the profile, each with this schema. */
 const personal = <Schema extends z.ZodType>(schema: Schema) => ({
-  contactTitle: field.described(schema, "The contact's title.", 'Dr'),
-  contactFirstname: field.described(schema, "The contact's first name.", 'Ann'),
-  contactLastname: field.described(schema, "The contact's last name.", 'Potter'),
-  contactTelephone: field.described(schema, "The contact's telephone number.", '020 7946 0000'),
-  contactMobile: field.described(schema, "The contact's mobile number.", '07700 900000'),
-  contactJobRole: field.described(schema, "The contact's job.", 'Teapot painter'),
+  contactTitle: field.describe(schema, "The contact's title.", 'Dr'),
+  contactFirstname: field.describe(schema, "The contact's first name.", 'Ann'),
+  contactLastname: field.describe(schema, "The contact's last name.", 'Potter'),
+  contactTelephone: field.describe(schema, "The contact's telephone number.", '020 7946 0000'),
+  contactMobile: field.describe(schema, "The contact's mobile number.", '07700 900000'),
+  contactJobRole: field.describe(schema, "The contact's job.", 'Teapot painter'),
 });
 
-const profileID = field.described(field.profileID, "The contact's profile.");
+const profileID = field.describe(field.profileID, "The contact's profile.");
 export const contactStatuses = ['active', 'archived', 'unsubscribed'] as const;
 export type ContactStatus = (typeof contactStatuses)[number];
 
@@ -34,14 +34,14 @@ const createFields = {
     .optional(field.email)
     .describe("The contact's e-mail address. Required without a contactExternalID."),
   contactProfileID: profileID,
-  contactTagID: field.described(field.optional(field.tagIDs(false)), 'Tags to add to the contact.', 'newsletter,vip'),
+  contactTagID: field.describe(field.optional(field.tagIDs(false)), 'Tags to add to the contact.', 'newsletter,vip'),
   contactAttr: field.optional(attributes).describe('Attributes to add to the contact.'),
 };
 
 const updateFields = {
   ...personal(field.clearable(field.name)),
   contactProfileID: field.clearable(profileID),
-  contactTagID: field.described(
+  contactTagID: field.describe(
     field.optional(field.tagIDs(true)),
     'Tags to add to the contact. A tag with a leading `-` is removed.',
     'vip,-newsletter',
@@ -49,7 +49,7 @@ const updateFields = {
   contactAttr: field
     .optional(field.distinctAttributes(field.removableAttribute))
     .describe('Attributes to change. An attrValue of null removes the attribute.'),
-  contactStatus: field.described(field.optional(field.oneOf(contactStatuses)), contactStatus, 'unsubscribed'),
+  contactStatus: field.describe(field.optional(field.oneOf(contactStatuses)), contactStatus, 'unsubscribed'),
 };
 
 export const keyProblem = {
@@ -82,7 +82,7 @@ export const createContactInput = z
       .describe(
         `Identifies a request of the user: a repeat within ${limits.repeatDays} days returns the first response and changes nothing.`,
       ),
-    contactProof: field.described(
+    contactProof: field.describe(
       field.optional(field.text(128)),
       `With a browser token: your server's proof, valid for ${limits.proofMinutes} minutes, that the address, or the contactExternalID if there is no address, belongs to this visitor.`,
       '1793525400.5f0c6d1b2a3e4f5a6b7c8d9e0f1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c',
@@ -94,7 +94,7 @@ export const createContactInput = z
     message: `${field.required}: createContact links a visitor. Without one, send a contactExternalID or use createContacts`,
   });
 
-export const createContactOutput = answer({
+export const createContactOutput = response({
   exists: flag(
     'Whether the contact already existed. For a browser token: whether this user’s last request had the same key.',
     false,
@@ -108,7 +108,7 @@ export const createContactOutput = answer({
 export const batchContact = z
   .object(
     {
-      userUUID: field.described(
+      userUUID: field.describe(
         field.optional(field.userUUID),
         'The user to link to the contact. If absent, no user is linked.',
       ),
@@ -136,7 +136,7 @@ export const createContactsInput = z.object({
     .describe(`The contacts, at most ${limits.contactsPerBatch}.`),
 });
 
-export const createContactsOutput = answer({
+export const createContactsOutput = response({
   contact: z
     .array(
       z.object({
@@ -152,7 +152,7 @@ export const createContactsOutput = answer({
 export const getContactInput = z
   .object({
     ...field.contactKeys,
-    include: field.described(
+    include: field.describe(
       field.optional(field.include(['claim', 'link', 'merge'])),
       'Extra data to include in the response: claims, linked users, merged contacts.',
     ),
@@ -195,7 +195,7 @@ export const claim = z.object({
   linkID: responseText(field.linkID).describe('The link that the claim created.'),
   createdTime: isoTime('When the claim was made.'),
   updatedTime: isoTime('When the claim was last changed.'),
-  state: field.described(
+  state: field.describe(
     z.enum(['open', 'accepted', 'voided']),
     'Whether the claim is open, accepted or voided.',
     'open',
@@ -228,7 +228,7 @@ const merge = z.object({
   mergedTime: isoTime('When the contacts were merged.'),
 });
 
-export const getContactOutput = answer({
+export const getContactOutput = response({
   contact: contact.describe('The contact.'),
   claim: z.array(claim).optional().describe('With `include=claim`: claims, oldest first.'),
   claimCount: count('The number of claims on all pages.', 1).optional(),
@@ -244,7 +244,7 @@ export const getContactOutput = answer({
 
 export const updateContactInput = z.object({ ...keysToUpdate, ...updateFields }).refine(...field.identifiesContact());
 
-export const updateContactOutput = answer({
+export const updateContactOutput = response({
   contactUUID: responseText(field.contactUUID),
   updated: z
     .array(text('The name of a field.', 'contactTelephone'))
@@ -253,62 +253,62 @@ export const updateContactOutput = answer({
 
 export const searchContactInput = z
   .object({
-    text: field.described(
+    text: field.describe(
       field.optional(field.name),
       'Only contacts whose name or e-mail address contains this text.',
       'ann',
     ),
-    contactExternalID: field.described(
+    contactExternalID: field.describe(
       field.optionalFilter(field.externalID),
       'Only the contact with this external ID.',
     ),
     contactEmailaddress: field.optionalFilter(field.email),
-    segment: field.described(
+    segment: field.describe(
       field.optionalFilter(field.segmentName),
       'Only contacts in this segment: those with an event that matches its filter. Can be combined with all other filters except the external ID and the e-mail address. Contacts are sorted by their newest matching event.',
       'Buyers',
     ),
-    contactProfileID: field.described(field.optional(field.profileID), 'Only contacts with this profile.'),
-    contactTagID: field.described(field.optional(field.tagID), 'Only contacts with this tag.', 'vip'),
+    contactProfileID: field.describe(field.optional(field.profileID), 'Only contacts with this profile.'),
+    contactTagID: field.describe(field.optional(field.tagID), 'Only contacts with this tag.', 'vip'),
     ...field.attributeFilter('contacts'),
-    createdFrom: field.described(
+    createdFrom: field.describe(
       field.optional(field.time),
       'Only contacts created at this time or later.',
       '2026-11-01T00:00:00Z',
     ),
-    createdTo: field.described(
+    createdTo: field.describe(
       field.optional(field.time),
       'Only contacts created before this time.',
       '2099-01-01T00:00:00Z',
     ),
-    contactStatus: field.described(
+    contactStatus: field.describe(
       field.optional(field.oneOf(contactStatuses)),
       'Only contacts with this status.',
       'active',
     ),
-    seenFrom: field.described(
+    seenFrom: field.describe(
       field.optional(field.time),
       'Only contacts last seen at this time or later.',
       '2026-11-01T00:00:00Z',
     ),
-    seenTo: field.described(
+    seenTo: field.describe(
       field.optional(field.time),
       'Only contacts last seen before this time.',
       '2099-01-01T00:00:00Z',
     ),
-    sort: field.described(
+    sort: field.describe(
       field.optional(field.oneOf(['created', 'seen'])),
       'The sort order: by createdTime, or by lastSeenTime with contacts that have none first; `created` by default.',
       'created',
     ),
-    order: field.described(
+    order: field.describe(
       field.optional(field.oneOf(['asc', 'desc'])),
       'Ascending or descending; `asc` by default.',
       'asc',
     ),
     limit: field.optional(field.pageLimit(limits.contactsPerPage)),
     cursor: field.optional(field.cursor),
-    include: field.described(
+    include: field.describe(
       field.optional(field.include(['count', 'touch'])),
       'Extra data to include: `count`, the total number of contacts, with the first page; `touch`, `firstTouch` and `lastTouch` of each contact.',
     ),
@@ -346,7 +346,7 @@ const touch = (which: 'first' | 'last') =>
       `With \`include=touch\`: the ${which} values in the contact's events, from all its browsers, without bots. Absent if the contact has no events.`,
     );
 
-export const searchContactOutput = answer({
+export const searchContactOutput = response({
   contact: z
     .array(
       contact.extend({
@@ -396,7 +396,7 @@ const contactImport = z.object({
     .describe('What it changed of a contact that existed, which an undo restores.'),
 });
 
-export const exportContactOutput = answer({
+export const exportContactOutput = response({
   contact: contact.describe('The contact.'),
   claim: z.array(claim).describe('All claims, oldest first, page by page. Empty on pages after the last claim.'),
   link: z.array(link).describe('All links, oldest first, page by page. Empty on pages after the last link.'),
@@ -410,7 +410,7 @@ export const exportContactOutput = answer({
 export const eraseContactInput = z
   .object({
     ...field.contactKeys,
-    verifiedOnly: field.described(
+    verifiedOnly: field.describe(
       field.optional(field.flag),
       'Keeps events that belong to the contact only through claims. They become anonymous.',
       false,
@@ -418,7 +418,7 @@ export const eraseContactInput = z
   })
   .refine(...field.identifiesContact());
 
-export const eraseContactOutput = answer({
+export const eraseContactOutput = response({
   contactUUID: responseText(field.contactUUID),
   erasedTime: isoTime('When the contact was erased. No read returns it after this time.'),
   deletedEvents: count('The number of events deleted so far. Repeat the call for the current number.', 0),

@@ -1,27 +1,27 @@
 /** Events: logging, reading and counting them. */
 import * as z from 'zod';
-import { answer, count, eventID, flag, isoTime, problem, responseText, text, trueOrAbsent } from './answer.ts';
 import { attributes } from './attributes.ts';
 import * as field from './fields.ts';
 import { limits } from './limits.ts';
 import * as plain from './plain.ts';
+import { count, eventID, flag, isoTime, problem, response, responseText, text, trueOrAbsent } from './response.ts';
 
 const subjectFields = {
   userUUID: field.optional(field.userUUID),
   contactUUID: field.optional(field.contactUUID),
-  contactExternalID: field.described(
+  contactExternalID: field.describe(
     field.optional(field.externalID),
     'With a server token: your own ID for the contact, in place of contactUUID.',
   ),
 };
 
 const kindFields = {
-  eventID: field.described(
+  eventID: field.describe(
     field.optional(field.eventID),
     'The kind of event. An unlisted number is added to the catalogue. IDs from 1,000,000 are assigned to names.',
     3,
   ),
-  eventName: field.described(
+  eventName: field.describe(
     field.optional(field.eventName),
     'The name of the kind of event, in place of eventID. An unlisted name is added to the catalogue with the next free ID from 1,000,000. If the name cannot be added, it is stored in the attribute `$eventName`.',
     'Signed up',
@@ -31,7 +31,7 @@ const kindFields = {
 const eventFields = {
   ...kindFields,
   eventUUID: field.optional(field.eventUUID),
-  eventTime: field.described(
+  eventTime: field.describe(
     field.optional(field.time),
     'When the event happened. Defaults to the time of arrival.',
     '2026-11-01T09:30:00Z',
@@ -43,13 +43,13 @@ const eventFields = {
     ),
 };
 
-const sentTime = field.described(
+const sentTime = field.describe(
   field.optional(field.time),
   "The sender's clock time when it sends the request. Corrects eventTime if that clock is wrong.",
   '2026-11-01T09:30:02Z',
 );
 
-const imported = field.described(
+const imported = field.describe(
   field.optional(field.flag),
   'With a server token: accepts times before 1990 and more than a year in the future.',
   true,
@@ -98,7 +98,7 @@ export const logEventInput = plain.withPlainCheck(
 
 const duplicate = trueOrAbsent('The event was already stored: this request repeated it.');
 
-export const logEventOutput = answer({
+export const logEventOutput = response({
   eventUUID: responseText(field.eventUUID).describe('Identifies the event.'),
   duplicate,
 });
@@ -120,12 +120,12 @@ export const logEventsInput = plain.withPlainCheck(
     ...subjectFields,
     sentTime,
     import: imported,
-    cookieDomain: field.described(
+    cookieDomain: field.describe(
       field.optional(field.text(limits.nameLength)),
       "The domain of the page's userUUID cookie. The response renews the cookie for this domain.",
       'shop.example',
     ),
-    event: field.described(
+    event: field.describe(
       field
         .list(z.unknown(), limits.eventsPerBatch)
         .refine((events) => events.length > 0, 'must contain at least one event'),
@@ -139,7 +139,7 @@ export const logEventsInput = plain.withPlainCheck(
   ),
 );
 
-export const logEventsOutput = answer({
+export const logEventsOutput = response({
   event: z
     .array(
       z.object({
@@ -152,7 +152,7 @@ export const logEventsOutput = answer({
     .describe('The result of each event, in the order of the request.'),
 });
 
-const robots = field.described(
+const robots = field.describe(
   field.optional(field.oneOf(['include', 'exclude'])),
   '`exclude` leaves out events whose attribute `robot` is `true`, which marks known bots.',
   'exclude',
@@ -160,8 +160,8 @@ const robots = field.described(
 
 /** Unlike `field.eventName`, this name may be a number: the name of an unnamed eventID is its number. */
 export const kindFilter = {
-  eventID: field.described(field.optional(field.eventID), 'Only events of this kind.'),
-  eventName: field.described(
+  eventID: field.describe(field.optional(field.eventID), 'Only events of this kind.'),
+  eventName: field.describe(
     field.optional(field.filledText(limits.nameLength)),
     'Only events of the kind that the account currently lists under this name; if there are several, the kind with the lowest eventID. If there is none, only events that were sent with this name while it was not listed.',
     'Basket filled',
@@ -170,13 +170,13 @@ export const kindFilter = {
 export const hasAtMostOneKind = (filter: Kind): boolean => !hasTwoKinds(filter);
 
 const from = (schema: typeof field.time) =>
-  field.described(schema, 'Only events at or after this time.', '2026-11-01T00:00:00Z');
-const to = field.described(field.optional(field.time), 'Only events before this time.', '2099-01-01T00:00:00Z');
+  field.describe(schema, 'Only events at or after this time.', '2026-11-01T00:00:00Z');
+const to = field.describe(field.optional(field.time), 'Only events before this time.', '2099-01-01T00:00:00Z');
 
 const eventFilter = {
-  userUUID: field.described(field.optionalFilter(field.userUUID), 'Only events of this user.'),
-  contactUUID: field.described(field.optionalFilter(field.contactUUID), 'Only events of this contact.'),
-  contactExternalID: field.described(
+  userUUID: field.describe(field.optionalFilter(field.userUUID), 'Only events of this user.'),
+  contactUUID: field.describe(field.optionalFilter(field.contactUUID), 'Only events of this contact.'),
+  contactExternalID: field.describe(
     field.optionalFilter(field.externalID),
     'Only events of the contact with this external ID. Ignored if contactUUID is given.',
   ),
@@ -191,13 +191,13 @@ export const getEventInput = z
     to,
     robots,
     limit: field.optional(field.pageLimit(limits.eventsPerPage)),
-    order: field.described(
+    order: field.describe(
       field.optional(field.oneOf(['desc', 'asc'])),
       "Newest first (`desc`, the default) or oldest first (`asc`). Events are sorted in the order in which they were stored, not by eventTime, so that late events don't shift earlier pages.",
       'asc',
     ),
     cursor: field.optional(field.cursor),
-    include: field.described(
+    include: field.describe(
       field.optional(field.include(['definition', 'why'])),
       'Extra data to include in the response: the kinds of events (`definition`), and why each event belongs to its owner (`why`).',
     ),
@@ -207,7 +207,7 @@ export const getEventInput = z
 
 /** Why an event belongs to its owner: the rule, link, claim and merge that determined it. */
 export const why = z.object({
-  rule: field.described(
+  rule: field.describe(
     z.enum(['logged with the contact', 'linked', 'reached back', 'nobody']),
     'The rule that determined the owner.',
     'linked',
@@ -254,7 +254,7 @@ export const eventDefinition = z.object({
   lastTime: isoTime('The latest eventTime.', '2026-11-23T16:00:00.000Z'),
 });
 
-export const getEventOutput = answer({
+export const getEventOutput = response({
   event: z.array(event).describe('The events.'),
   nextCursor: text(
     'The cursor of the next page; "" on the last page. Any page may contain fewer than `limit` events, or none.',
@@ -270,22 +270,22 @@ export const countEventsInput = z
   .object({
     ...kindFilter,
     from: from(field.time),
-    to: field.described(to, 'Only events before this time. Defaults to now.', '2026-12-01T00:00:00Z'),
-    interval: field.described(
+    to: field.describe(to, 'Only events before this time. Defaults to now.', '2026-12-01T00:00:00Z'),
+    interval: field.describe(
       field.optional(field.oneOf(['hour', 'day', 'week', 'month', 'total'])),
       'The length of each interval; `day` by default.',
       'week',
     ),
     timezone: field.optional(field.timezone).describe("The time zone in which days begin. Defaults to the account's."),
     robots,
-    include: field.described(
+    include: field.describe(
       field.optional(field.include(['users'])),
       'Extra data to include in the response: the number of distinct users.',
     ),
   })
   .refine(hasAtMostOneKind, twoKindsProblem);
 
-export const countEventsOutput = answer({
+export const countEventsOutput = response({
   count: z
     .array(
       z.object({

@@ -10,7 +10,7 @@ import { limits } from './limits.ts';
 import { isPlaceholder, isPlaceholderUserUUID } from './placeholders.ts';
 
 /** Adds a description of one or more sentences and an example that the service accepts. */
-export const described = <Schema extends z.ZodType>(schema: Schema, description: string, example?: unknown): Schema =>
+export const describe = <Schema extends z.ZodType>(schema: Schema, description: string, example?: unknown): Schema =>
   schema.meta({ description, ...(example !== undefined && { example }) });
 
 /** The message for a missing field. */
@@ -118,7 +118,7 @@ export const integer = (min: number, max: number) => {
   );
 };
 
-export const eventID = described(
+export const eventID = describe(
   integer(1, limits.eventIDMax),
   'The kind of event. An unlisted number is added to the catalogue.',
   3,
@@ -144,20 +144,20 @@ export const eventName = canonical(
   limits.nameLength,
 );
 
-export const segmentName = described(
+export const segmentName = describe(
   canonical(filledText(limits.nameLength), limits.nameLength),
   'The name of the segment, case-sensitive. It is trimmed and converted to Unicode NFC.',
   'Teapot buyers',
 );
 
-export const viewName = described(
+export const viewName = describe(
   canonical(filledText(limits.nameLength), limits.nameLength),
   'The name of the view, case-sensitive. It is trimmed and converted to Unicode NFC.',
   'Teapots this month',
 );
 
 export const pageLimit = (max: number) =>
-  described(integer(1, max), 'The maximum number of entries per page; 100 by default.', 100);
+  describe(integer(1, max), 'The maximum number of entries per page; 100 by default.', 100);
 
 const iso8601 = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d))?$/;
 /** Whether the day exists: Date.parse reads 30 February as 2 March. */
@@ -216,7 +216,7 @@ export const timeOrDay = coerced<SentTime, number | string>(
 
 const identifier = (pattern: RegExp, form: string) => z.string(errorMessage(form)).regex(pattern, form).meta({ form });
 
-export const userUUID = described(
+export const userUUID = describe(
   identifier(userUUIDPattern, 'must be 16 to 64 of A-Z a-z 0-9 _ -').refine(
     (value) => !isPlaceholderUserUUID(value),
     'is a placeholder, such as undefined or all zeros, instead of a real value',
@@ -226,12 +226,12 @@ export const userUUID = described(
 );
 
 const repeatedUUID = identifier(eventUUIDPattern, 'must be 8 to 64 of A-Z a-z 0-9 _ -');
-export const eventUUID = described(
+export const eventUUID = describe(
   repeatedUUID,
   `Identifies the event: within ${limits.repeatDays} days, a second event with the same eventUUID is not stored. Generated if absent.`,
   'page-view-0001',
 );
-export const requestUUID = described(
+export const requestUUID = describe(
   repeatedUUID,
   `Identifies the request: a repeat within ${limits.repeatDays} days returns the first response and changes nothing.`,
   'sign-up-0001',
@@ -239,7 +239,7 @@ export const requestUUID = described(
 
 /** An ID created by the service. Any string is accepted: an unknown ID is a 404, not a 400. */
 const serviceID = (description: string, example: string) =>
-  described(filledText(limits.nameLength), description, example);
+  describe(filledText(limits.nameLength), description, example);
 
 export const contactUUID = serviceID('The contact.', 'V1StGXR8_Z5jdHi6B-myT');
 export const accountUUID = serviceID('The account.', 'h4qK0LxRj2mWc9ZtYpA3b');
@@ -262,11 +262,11 @@ export const nameInLine = name
     (value) => !/[\p{Cc}\p{Cf}]/u.test(value),
     'must not contain control characters or characters that change the text direction',
   );
-export const email = described(filledText(limits.emailLength), "The contact's e-mail address.", 'ann@shop.example');
+export const email = describe(filledText(limits.emailLength), "The contact's e-mail address.", 'ann@shop.example');
 
 /** Line breaks would change the text that a contactProof signs. */
 const externalIDForm = 'must be text without control characters';
-export const externalID = described(
+export const externalID = describe(
   canonical(
     filledText(limits.externalIDLength)
       .refine((value) => !/\p{Cc}/u.test(value), externalIDForm)
@@ -279,7 +279,7 @@ export const externalID = described(
   'Your own ID for the contact, case-sensitive and unique in the account. It is trimmed and converted to Unicode NFC.',
   'customer-1042',
 );
-export const cursor = described(
+export const cursor = describe(
   text(256),
   'The `nextCursor` of the previous page. Omit it for the first page.',
   'ZTEuNDI',
@@ -287,7 +287,7 @@ export const cursor = described(
 
 /** The fields that identify a contact. The first field that is present takes precedence. */
 export const contactKeys = {
-  contactUUID: described(
+  contactUUID: describe(
     optional(contactUUID),
     'The contact, which may be identified by `contactExternalID` or `contactEmailaddress` instead.',
   ),
@@ -313,9 +313,9 @@ const catalogueForm = 'must not contain a comma, start with - or have spaces aro
 /** The ID of a profile, a tag or an attribute, chosen by the client. */
 const catalogueID = filledText(limits.attrIDLength).refine(isCatalogueID, catalogueForm).meta({ form: catalogueForm });
 
-export const profileID = described(catalogueID, 'The profile.', 'customer');
-export const tagID = described(catalogueID, 'The tag.', 'newsletter');
-export const attrID = described(catalogueID, 'The attribute.', 'product');
+export const profileID = describe(catalogueID, 'The profile.', 'customer');
+export const tagID = describe(catalogueID, 'The tag.', 'newsletter');
+export const attrID = describe(catalogueID, 'The attribute.', 'product');
 
 /** The ID of an entry in any catalogue, as a string. An eventID may be sent as a number. */
 export const entryID = coerced<string | number, string>(
@@ -361,12 +361,12 @@ const scalar = coerced<string | number | boolean, string>(
     anyOf: [{ type: 'string', maxLength: limits.attrValueLength }, { type: 'number' }, { type: 'boolean' }],
   },
 });
-export const attrValue = described(
+export const attrValue = describe(
   scalar,
   'The value of the attribute. Numbers, true and false are stored as text.',
   'Stone teapot',
 );
-const removableValue = described(
+const removableValue = describe(
   scalar.nullable(),
   'The value of the attribute. Numbers, true and false are stored as text; null removes the attribute.',
   'Stone teapot',
@@ -425,8 +425,8 @@ export const currency = name
 
 /** A filter by an attribute, which must be present or, with `attrValue`, have that value. */
 export const attributeFilter = (what: 'events' | 'contacts') => ({
-  attrID: described(optional(attrID), `Only ${what} with this attribute.`),
-  attrValue: described(
+  attrID: describe(optional(attrID), `Only ${what} with this attribute.`),
+  attrValue: describe(
     optional(text(limits.attrValueLength)),
     `With \`attrID\`: only ${what} in which the attribute has this value.`,
     'Stone teapot',

@@ -1,8 +1,8 @@
 /** Handovers: encrypted userUUIDs that a link carries to another domain of the same customer. */
 import * as z from 'zod';
-import { answer, responseText } from './answer.ts';
 import * as field from './fields.ts';
 import { limits } from './limits.ts';
+import { response, responseText } from './response.ts';
 
 const hostForm = 'must be a lowercase host as in location.host, such as shop.example or localhost:3000';
 const host = z
@@ -10,11 +10,11 @@ const host = z
   .regex(/^(?:[a-z\d._-]{1,253}|\[[a-f\d:.]{2,45}\])(?::\d{1,5})?$/, hostForm)
   .meta({ form: hostForm });
 
-const from = field.described(host, 'The host of the page that the visitor leaves.', 'shop.example');
-const to = field.described(host, 'The host of the page that the visitor opens.', 'blog.example');
+const from = field.describe(host, 'The host of the page that the visitor leaves.', 'shop.example');
+const to = field.describe(host, 'The host of the page that the visitor opens.', 'blog.example');
 
 const handoverForm = 'must be a handover from createHandover';
-const handover = field.described(
+const handover = field.describe(
   z
     .string(field.errorMessage(handoverForm))
     .regex(/^[\w-]{70,160}$/, handoverForm)
@@ -26,14 +26,14 @@ const handover = field.described(
 export const createHandoverInput = z.object({
   userUUID: field.userUUID,
   from,
-  to: field.described(
+  to: field.describe(
     field.list(host, limits.hostsPerHandover).refine((hosts) => hosts.length > 0, 'must contain at least one host'),
     'The hosts that the visitor may navigate to.',
     ['blog.example'],
   ),
 });
 
-export const createHandoverOutput = answer({
+export const createHandoverOutput = response({
   handover: z
     .array(z.object({ to: responseText(to), handover: responseText(handover) }))
     .describe(
@@ -43,4 +43,4 @@ export const createHandoverOutput = answer({
 
 export const takeHandoverInput = z.object({ handover, from, to });
 
-export const takeHandoverOutput = answer({ userUUID: responseText(field.userUUID) });
+export const takeHandoverOutput = response({ userUUID: responseText(field.userUUID) });

@@ -1,30 +1,30 @@
 /** Imports: files of events or contacts that are stored once, and can be removed together. */
 import * as z from 'zod';
-import { answer, count, isoTime, problem, responseText } from './answer.ts';
 import { batchContact, contactStatuses, hasKey, keyProblem } from './contact.ts';
 import * as field from './fields.ts';
 import { limits } from './limits.ts';
+import { count, isoTime, problem, response, responseText } from './response.ts';
 
 export const importKinds = ['events', 'contacts'] as const;
 export type ImportKind = (typeof importKinds)[number];
 export const importStates = ['running', 'complete', 'undoing', 'undone'] as const;
 export type ImportState = (typeof importStates)[number];
 
-const importName = field.described(
+const importName = field.describe(
   field.nameInLine.refine((name) => name !== '', field.required).meta({ minLength: 1 }),
   'The name of the file.',
   'events-2026-11.jsonl',
 );
-const importKind = field.described(field.oneOf(importKinds), 'What the file contains.', 'events');
+const importKind = field.describe(field.oneOf(importKinds), 'What the file contains.', 'events');
 
 const fingerprintForm = 'must be 64 hexadecimal digits in lower case';
-const fingerprint = field.described(
+const fingerprint = field.describe(
   z.string(field.errorMessage(fingerprintForm)).regex(/^[\da-f]{64}$/, fingerprintForm),
   "The SHA-256 of the file's content: for each kind, the same content is imported only once.",
   '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
 );
 
-const position = field.described(
+const position = field.describe(
   field.integer(0, Number.MAX_SAFE_INTEGER),
   'The number of messages that were sent before these.',
   0,
@@ -32,9 +32,9 @@ const position = field.described(
 
 export const importEntry = z.object({
   importID: responseText(field.importID),
-  kind: field.described(z.enum(importKinds), 'What the file contains.', 'events'),
+  kind: field.describe(z.enum(importKinds), 'What the file contains.', 'events'),
   importName: responseText(importName),
-  state: field.described(
+  state: field.describe(
     z.enum(importStates),
     'Whether the import is `running`, `complete`, `undoing` or `undone`. An import that was interrupted is `running`.',
     'complete',
@@ -55,7 +55,7 @@ export const importEntry = z.object({
 });
 
 export const createImportInput = z.object({ kind: importKind, importName, fingerprint });
-export const createImportOutput = answer(importEntry.shape);
+export const createImportOutput = response(importEntry.shape);
 
 const required = 'is required unless `dryRun` is true';
 const { userUUID: _, ...importFields } = batchContact.shape;
@@ -64,17 +64,17 @@ export const importEventsInput = z
   .object({
     importID: field.optional(field.importID),
     position: field.optional(position),
-    message: field.described(
+    message: field.describe(
       field.list(z.unknown(), limits.messagesPerImport),
       `Up to ${limits.messagesPerImport} messages of Segment's HTTP API, oldest first.`,
       [{ type: 'track', event: 'Bought', userId: 'u-1', messageId: 'm-1042', timestamp: '2025-03-01T12:00:00Z' }],
     ),
-    isLast: field.described(
+    isLast: field.describe(
       field.optional(field.flag),
       'Whether these are the last messages of the file, which completes the import.',
       true,
     ),
-    dryRun: field.described(
+    dryRun: field.describe(
       field.optional(field.flag),
       'Only checks the messages, and stores nothing. Then `importID` and `position` are not required.',
       true,
@@ -88,7 +88,7 @@ const refusal = z.object({
   error: problem,
 });
 
-export const importEventsOutput = answer({
+export const importEventsOutput = response({
   position: count('The position of the import: send the next messages from here.', 1_200),
   imported: count('The number of these messages that were stored or, with `dryRun`, would be.', 997),
   repeated: count('The number of these messages that were already stored, according to their messageId.', 1),
@@ -119,12 +119,12 @@ export const importContactsInput = z
     contactProfileID: field
       .optional(importFields.contactProfileID)
       .describe('The profile of new contacts that have none.'),
-    isLast: field.described(
+    isLast: field.describe(
       field.optional(field.flag),
       'Whether these are the last contacts of the file, which completes the import.',
       true,
     ),
-    dryRun: field.described(
+    dryRun: field.describe(
       field.optional(field.flag),
       'Only returns how many contacts would be created, changed and rejected. Then `importID` and `position` are not required.',
       true,
@@ -133,7 +133,7 @@ export const importContactsInput = z
   .refine(({ importID, dryRun }) => dryRun || importID !== undefined, { path: ['importID'], message: required })
   .refine(({ position, dryRun }) => dryRun || position !== undefined, { path: ['position'], message: required });
 
-export const importContactsOutput = answer({
+export const importContactsOutput = response({
   position: count('The position of the import: send the next contacts from here.', 1_200),
   created: count('The number of these contacts that were created or, with `dryRun`, would be.', 900),
   changed: count('The number of these contacts that already existed and were changed.', 90),
@@ -148,7 +148,7 @@ export const listImportsInput = z.object({
   kind: field.optional(importKind).describe('Only imports of this kind.'),
   limit: field.optional(field.pageLimit(limits.importsPerPage)),
 });
-export const listImportsOutput = answer({ import: z.array(importEntry).describe('The imports, newest first.') });
+export const listImportsOutput = response({ import: z.array(importEntry).describe('The imports, newest first.') });
 
 export const undoImportInput = z.object({ importID: field.importID });
-export const undoImportOutput = answer(importEntry.shape);
+export const undoImportOutput = response(importEntry.shape);

@@ -1,69 +1,65 @@
 /** Links, claims and merges, which connect users to contacts, and how to undo them. */
 import * as z from 'zod';
-import { answer, count, flag, isoTime, responseText, text } from './answer.ts';
 import * as field from './fields.ts';
+import { count, flag, isoTime, response, responseText, text } from './response.ts';
 
 export const linkUserInput = z
   .object({ userUUID: field.userUUID, ...field.contactKeys })
   .refine(...field.identifiesContact());
-export const linkUserOutput = answer({
+export const linkUserOutput = response({
   exists: flag('Whether the user was already linked to this contact.', false),
   linkID: responseText(field.linkID),
 });
 
 export const unlinkUserInput = z.object({ userUUID: field.userUUID });
-export const unlinkUserOutput = answer({
+export const unlinkUserOutput = response({
   exists: flag('Whether the user was already unlinked.', false),
   linkID: text('The linkID of the unlink, for voidLink; "" if there was nothing to unlink.', '1043'),
 });
 
-const restore = field.described(
-  field.optional(field.flag),
-  'Whether to undo an earlier call of this operation.',
-  false,
-);
+const restore = field.describe(field.optional(field.flag), 'Whether to undo an earlier call of this operation.', false);
 
 export const voidLinkInput = z
   .object({
-    linkID: field.described(field.optional(field.linkID), 'The link. Send `tokenID` instead to select links by token.'),
-    tokenID: field.described(
+    linkID: field.describe(field.optional(field.linkID), 'The link. Send `tokenID` instead to select links by token.'),
+    tokenID: field.describe(
       field.optional(field.tokenID),
       'Instead of `linkID`: all links claimed with this token between `from` and `to`.',
     ),
-    from: field.described(
+    from: field.describe(
       field.optional(field.time),
       'Only links claimed at or after this time.',
       '2026-11-01T00:00:00Z',
     ),
-    to: field.described(field.optional(field.time), 'Only links claimed before this time.', '2026-12-01T00:00:00Z'),
+    to: field.describe(field.optional(field.time), 'Only links claimed before this time.', '2026-12-01T00:00:00Z'),
     restore,
   })
   .refine(({ linkID, tokenID }) => linkID !== undefined || tokenID !== undefined, {
     path: ['linkID'],
     message: 'is required unless `tokenID` is given',
   });
-export const voidLinkOutput = answer({ links: count('The number of links that changed.', 1) });
+export const voidLinkOutput = response({ links: count('The number of links that changed.', 1) });
 
 const contactUUID = responseText(field.contactUUID);
 
 export const acceptClaimInput = z.object({ claimID: field.claimID });
-export const acceptClaimOutput = answer({ contactUUID });
+export const acceptClaimOutput = response({ contactUUID });
 
 export const voidClaimInput = z.object({ claimID: field.claimID, restore });
-export const voidClaimOutput = answer({ contactUUID });
+export const voidClaimOutput = response({ contactUUID });
 
 const otherContactKeys = {
-  otherContactUUID: field.described(
+  otherContactUUID: field.describe(
     field.optional(field.contactUUID),
     'The contact that is merged into another one. It may be identified by `otherContactExternalID` or `otherContactEmailaddress` instead.',
     'Qm4zX9wTf2Rk7yWcJ1LsA',
   ),
-  otherContactExternalID: field.described(
+  otherContactExternalID: field.describe(
     field.optional(field.externalID),
     'The external ID of the contact that is merged into another one.',
     'customer-2077',
   ),
-  otherContactEmailaddress: field.described(
+  otherContactEmailaddress: field.describe(
     field.optional(field.email),
     'The e-mail address of the contact that is merged into another one.',
     'ann@work.example',
@@ -80,10 +76,10 @@ export const mergeContactInput = z
   })
   .refine(...field.identifiesContact())
   .refine(...field.identifiesContact('otherContact'));
-export const mergeContactOutput = answer({
+export const mergeContactOutput = response({
   contactUUID: contactUUID.describe('The contactUUID of the merged contact.'),
   mergedTime: isoTime('When the contacts were merged.'),
 });
 
 export const unmergeContactInput = z.object(otherContactKeys).refine(...field.identifiesContact('otherContact'));
-export const unmergeContactOutput = answer({ contactUUID });
+export const unmergeContactOutput = response({ contactUUID });

@@ -1,5 +1,5 @@
 /** The OpenAPI 3.1 document, generated from the operations table. */
-import { errorAnswer, problem } from './answer.ts';
+
 import * as contact from './contact.ts';
 import { exampleOf, exampleWith, type JSONSchema, refTo, toJSONSchemas } from './document/json-schemas.ts';
 import { listErrorCodes } from './document/operation-errors.ts';
@@ -8,6 +8,7 @@ import * as event from './event.ts';
 import { importedContact } from './import.ts';
 import { type Operation, type OperationName, operationNames, operations } from './operations.ts';
 import { condition } from './reports/filter.ts';
+import { errorBody, problem } from './response.ts';
 
 type Json = Record<string, unknown>;
 type Method = Operation['methods'][number];
@@ -275,7 +276,7 @@ export const openAPI = ({ server }: { server: string }): Json => {
     operation.methods.flatMap((method) => codesByStatus(operation, method).map(([, codes]) => codes)),
   );
   const byName = Object.fromEntries(codeSets.map((codes) => [errorResponseName(codes), codes]));
-  const { Error: error = {} } = toJSONSchemas({ Error: errorAnswer }, 'output');
+  const { Error: error = {} } = toJSONSchemas({ Error: errorBody }, 'output');
   return {
     openapi: '3.1.0',
     info: {

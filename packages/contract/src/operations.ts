@@ -651,7 +651,7 @@ export type InputOf<Name extends OperationName> = z.output<(typeof operations)[N
 /** The request that a client may send, before coercion. */
 export type RequestOf<Name extends OperationName> = z.input<(typeof operations)[Name]['input']>;
 /** The result of an operation: its response without `status` and `ignored`. */
-export type AnswerOf<Name extends OperationName> = Omit<
+export type OutputOf<Name extends OperationName> = Omit<
   z.output<(typeof operations)[Name]['output']>,
   'status' | 'ignored'
 >;

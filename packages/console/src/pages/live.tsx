@@ -1,5 +1,5 @@
 /** Live: current visitors, and events as they are stored. */
-import type { AnswerFor } from '@firsthand/client';
+import type { ResponseFor } from '@firsthand/client';
 import { api } from '../api.ts';
 import { Bars } from '../parts/bars.tsx';
 import { AnswerView, Card } from '../parts/card.tsx';
@@ -8,7 +8,7 @@ import { useAnswer } from '../reading/answer.ts';
 import { formatCountry, formatWhole } from '../reading/format.ts';
 import { LiveEvents } from './live/live-events.tsx';
 
-type LiveAnswer = AnswerFor<'reportLive'>;
+type LiveAnswer = ResponseFor<'reportLive'>;
 type List = LiveAnswer['page'];
 
 const everyMs = 5_000;

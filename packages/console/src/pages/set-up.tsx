@@ -1,5 +1,5 @@
 /** Set up: the script tag, allowed sites, the first event, and next steps. */
-import type { AnswerFor } from '@firsthand/client';
+import type { ResponseFor } from '@firsthand/client';
 import { useEffect } from 'preact/hooks';
 import { hrefOf, isLoopback, root } from '../address.ts';
 import { api } from '../api.ts';
@@ -20,7 +20,7 @@ const everyMs = 2_000;
 const stepsPollMs = 10_000;
 
 /** The response of getService, once it has loaded. */
-type Service = AnswerFor<'getService'> | undefined;
+type Service = ResponseFor<'getService'> | undefined;
 
 const Troubleshooting = () => (
   <>

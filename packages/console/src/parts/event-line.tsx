@@ -1,12 +1,12 @@
 /** An event in a list. Expanded, it shows all fields and why it belongs to its contact. */
-import type { AnswerFor } from '@firsthand/client';
+import type { ResponseFor } from '@firsthand/client';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { programIn } from '../reading/browser.ts';
 import { attributeName, valueName } from '../reading/filter.ts';
 import { Badge, CopyableText, Time } from './small.tsx';
 
-export type LoggedEvent = AnswerFor<'getEvent'>['event'][number];
+export type LoggedEvent = ResponseFor<'getEvent'>['event'][number];
 
 /** Explains which contact an event belongs to and why. */
 const reasonOf = ({ why, contactUUID }: LoggedEvent): string => {

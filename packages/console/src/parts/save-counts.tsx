@@ -1,5 +1,5 @@
 /** Buttons that save a report as CSV: its intervals, or the rows of a breakdown. */
-import type { AnswerFor } from '@firsthand/client';
+import type { ResponseFor } from '@firsthand/client';
 import { moreRows } from '../reading/format.ts';
 import { type Counts, measureHeads, measureValues } from '../reading/measures.ts';
 import { isShared } from '../reading/shared.ts';
@@ -31,7 +31,7 @@ const SaveCounts = ({ title, what, rows }: SaveCountsProps) => (
 export const SaveIntervals = ({
   totals: { interval = [], earlier },
 }: {
-  readonly totals: AnswerFor<'reportTotals'>;
+  readonly totals: ResponseFor<'reportTotals'>;
 }) => {
   const heads = ['from', ...measureHeads()];
   const read = () =>
@@ -45,7 +45,7 @@ export const SaveIntervals = ({
   return <SaveFile title="Measures" read={read} />;
 };
 
-type Breakdown = AnswerFor<'reportBreakdown'>;
+type Breakdown = ResponseFor<'reportBreakdown'>;
 
 interface SaveBreakdownProps extends Omit<SaveCountsProps, 'rows'> {
   readonly request: Parameters<typeof SaveCSV<'reportBreakdown'>>[0]['request'];

@@ -1,11 +1,11 @@
 /** The account of the current session. */
 
-import type { AnswerFor } from '@firsthand/client';
+import type { ResponseFor } from '@firsthand/client';
 import { computed, signal } from '@preact/signals';
 import { api } from '../api.ts';
 import { session } from '../session.ts';
 
-export type Account = AnswerFor<'getAccount'>['account'];
+export type Account = ResponseFor<'getAccount'>['account'];
 
 /** undefined: not loaded yet. */
 export const account = signal<Account | undefined>(undefined);

@@ -1,7 +1,7 @@
 /** A contact's values as a flat record, so that making and undoing a change is a comparison of two records. */
-import type { AnswerFor, RequestFor } from '@firsthand/client';
+import type { RequestFor, ResponseFor } from '@firsthand/client';
 
-export type ContactResult = AnswerFor<'searchContact'>['contact'][number];
+export type ContactResult = ResponseFor<'searchContact'>['contact'][number];
 
 export const textFields = {
   contactTitle: 'Title (Ms, Dr)',

@@ -1,11 +1,11 @@
 /** The measures of reports: counts and, if the catalogue has an attribute for it, revenue. */
-import type { AnswerFor } from '@firsthand/client';
+import type { ResponseFor } from '@firsthand/client';
 import { computed } from '@preact/signals';
 import { currency, revenueAttrID } from './account.ts';
 import { attributeName } from './filter.ts';
 import { currencyFormats, type NumberForms, plainNumbers, roundMoney } from './format.ts';
 
-export type Counts = AnswerFor<'reportTotals'>['total'];
+export type Counts = ResponseFor<'reportTotals'>['total'];
 
 export interface Measure {
   readonly name: 'people' | 'users' | 'sessions' | 'events' | 'revenue';

@@ -1,8 +1,8 @@
 /** The names of the account's members, for pages that show who did something. */
-import type { AnswerFor } from '@firsthand/client';
+import type { ResponseFor } from '@firsthand/client';
 import { signal } from '@preact/signals';
 
-export type Member = AnswerFor<'listMembers'>['member'][number];
+export type Member = ResponseFor<'listMembers'>['member'][number];
 
 /** undefined: not loaded yet. */
 export const members = signal<readonly Member[] | undefined>(undefined);

@@ -1,5 +1,5 @@
 /** The reports of the current page, by the part of the page that shows them. */
-import type { AnswerFor, RequestFor } from '@firsthand/client';
+import type { RequestFor, ResponseFor } from '@firsthand/client';
 import { useEffect } from 'preact/hooks';
 import { api } from '../api.ts';
 import { type Answer, useAnswer } from './answer.ts';
@@ -39,7 +39,7 @@ export const useReport = <Name extends ReportName>({
   title,
   operation,
   request,
-}: ReportOptions<Name>): Answer<AnswerFor<Name>> => {
+}: ReportOptions<Name>): Answer<ResponseFor<Name>> => {
   const key = isShared ? `shared ${part}` : `${operation} ${JSON.stringify(request)}`;
   useEffect(() => {
     const report: PageReport = { part, title, operation, request };
@@ -52,8 +52,8 @@ export const useReport = <Name extends ReportName>({
   const call = api[operation] as unknown as (
     request: RequestFor<Name>,
     options: { readonly signal: AbortSignal },
-  ) => Promise<AnswerFor<Name>>;
+  ) => Promise<ResponseFor<Name>>;
   return useAnswer(key, (signal) =>
-    isShared ? (readSharedReport(part, signal) as Promise<AnswerFor<Name>>) : call(request, { signal }),
+    isShared ? (readSharedReport(part, signal) as Promise<ResponseFor<Name>>) : call(request, { signal }),
   );
 };

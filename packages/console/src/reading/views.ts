@@ -1,8 +1,8 @@
 /** Saved views: named pages of reports. */
-import type { AnswerFor } from '@firsthand/client';
+import type { ResponseFor } from '@firsthand/client';
 import { hrefOfQuery, pageName, query } from '../address.ts';
 
-export type View = AnswerFor<'listViews'>['view'][number];
+export type View = ResponseFor<'listViews'>['view'][number];
 
 /** Parameters that are not part of a view. */
 const transientParameters = ['account', 'who', 'cursor'];

@@ -1,23 +1,23 @@
 /** Accounts, their catalogues and their tokens. */
 import * as z from 'zod';
-import { answer, count, eventID, flag, isoTime, problem, responseText, text, trueOrAbsent } from '../answer.ts';
 import * as field from '../fields.ts';
 import { limits } from '../limits.ts';
 import { parseOrigin } from '../origins.ts';
+import { count, eventID, flag, isoTime, problem, response, responseText, text, trueOrAbsent } from '../response.ts';
 import { accountTokenKinds } from './tokens.ts';
 
 const attrTypes = ['text', 'number', 'date', 'currency', 'boolean'] as const;
 
 const entryName = (example: string) =>
-  field.described(field.optional(field.name), 'The display name of the entry.', example);
+  field.describe(field.optional(field.name), 'The display name of the entry.', example);
 const commonFields = {
-  browser: field.described(field.optional(field.flag), 'Whether browser tokens may use the entry.', true),
-  remove: field.described(
+  browser: field.describe(field.optional(field.flag), 'Whether browser tokens may use the entry.', true),
+  remove: field.describe(
     field.optional(field.flag),
     'Removes the entry from the catalogue. Fails with 409 `id_in_use` while a contact or an event uses the entry. Even with `force`, fails while the entry is merged into another one, or others are merged into it.',
     false,
   ),
-  force: field.described(
+  force: field.describe(
     field.optional(field.flag),
     'With `remove`: removes the entry even if it is in use, and removes the profile, tag or attribute from every contact. Events do not change; an event whose kind was removed shows its ID as its name.',
     false,
@@ -38,7 +38,7 @@ const listOf = <Out, In>(what: string, entry: z.ZodType<Out, In>, shape: z.ZodRa
     name,
     z.globalRegistry.get(schema as z.ZodType)?.example,
   ]);
-  return field.described(
+  return field.describe(
     field.optional(field.list(entry, limits.idsPerCatalogue)),
     `Entries to add to the catalogue of ${what}, or to change in it. Other entries do not change.`,
     [Object.fromEntries(example)],
@@ -47,7 +47,7 @@ const listOf = <Out, In>(what: string, entry: z.ZodType<Out, In>, shape: z.ZodRa
 const entriesOf = <Shape extends z.ZodRawShape>(what: string, shape: Shape) => listOf(what, entryOf(shape), shape);
 
 const eventShape = {
-  eventID: field.described(
+  eventID: field.describe(
     field.optional(field.eventID),
     'If absent, eventName gets the ID that logEvent would assign: the listed ID or the next free one.',
     3,
@@ -64,7 +64,7 @@ const eventEntry = entryOf(eventShape)
     message: 'must be text other than a number when `eventID` is not given',
   });
 
-const attrType = field.described(
+const attrType = field.describe(
   z.enum(attrTypes),
   'How to display the values of the attribute. All values are stored as text.',
   'text',
@@ -76,38 +76,38 @@ const catalogues = {
   attr: entriesOf('attributes', {
     attrID: field.attrID,
     attrName: entryName('Product'),
-    attrType: field.described(field.optional(field.oneOf(attrTypes)), attrType.description ?? '', 'text'),
+    attrType: field.describe(field.optional(field.oneOf(attrTypes)), attrType.description ?? '', 'text'),
   }),
   event: listOf('events', eventEntry, eventShape),
 };
 
 const originForm = 'must be an origin: https://shop.example or https://*.example.com';
-const origin = field.described(
+const origin = field.describe(
   field.name.refine((value) => parseOrigin(value) !== undefined, originForm).meta({ form: originForm }),
   'An origin.',
   'https://shop.example',
 );
 
-const accountName = field.described(field.filledText(limits.nameLength), 'The name of the account.', 'Shop');
-const accountTimezone = field.described(field.timezone, 'The default time zone for counts and reports.');
+const accountName = field.describe(field.filledText(limits.nameLength), 'The name of the account.', 'Shop');
+const accountTimezone = field.describe(field.timezone, 'The default time zone for counts and reports.');
 const currencyMeaning = 'The currency in which the console shows sums of attributes of type `currency`.';
-const accountCurrency = field.described(field.currency, currencyMeaning);
+const accountCurrency = field.describe(field.currency, currencyMeaning);
 const accountOrigin = 'The origins whose pages may use a browser token. An empty list allows every origin.';
-const strict = field.described(field.flag, 'Whether IDs that are not in a catalogue are rejected.', false);
-const browserCatalogue = field.described(
+const strict = field.describe(field.flag, 'Whether IDs that are not in a catalogue are rejected.', false);
+const browserCatalogue = field.describe(
   field.flag,
   'Whether new profiles, tags and attributes from browser tokens are added to the catalogue.',
   false,
 );
-const enrich = field.described(
+const enrich = field.describe(
   field.flag,
   'Whether events from browser tokens are labeled with browser, operating system, device type and country.',
   true,
 );
 const profileMeaning =
   "The profile of contacts that are created through Segment's API, if the token may use that profile.";
-const defaultProfileID = field.described(field.profileID, profileMeaning);
-const userIDIsEmailaddress = field.described(
+const defaultProfileID = field.describe(field.profileID, profileMeaning);
+const userIDIsEmailaddress = field.describe(
   field.flag,
   "Whether the `userId` of messages to Segment's API is the contact's e-mail address. Otherwise it is the contactExternalID.",
   false,
@@ -116,7 +116,7 @@ const userIDIsEmailaddress = field.described(
 const settings = {
   accountOrigin: field.optional(field.list(origin, limits.originsPerAccount)).describe(accountOrigin),
   accountTimezone: field.optional(accountTimezone),
-  accountCurrency: field.described(
+  accountCurrency: field.describe(
     field.clearable(accountCurrency),
     `${currencyMeaning} null removes the currency: sums are then shown without one.`,
     'EUR',
@@ -124,7 +124,7 @@ const settings = {
   strict: field.optional(strict),
   browserCatalogue: field.optional(browserCatalogue),
   enrich: field.optional(enrich),
-  defaultProfileID: field.described(
+  defaultProfileID: field.describe(
     field.clearable(defaultProfileID),
     `${profileMeaning} The profile is added to the catalogue. null removes the setting: the default is then the first profile in the catalogue that the token may use.`,
     'customer',
@@ -151,7 +151,7 @@ const contactResults = z
   .describe('The result for each contact, in the order of the request.');
 
 export const createAccountInput = z.object({ accountName, ...settings });
-export const createAccountOutput = answer({
+export const createAccountOutput = response({
   accountUUID: responseText(field.accountUUID),
   browserTokenUUID: text('A browser token, for pages.', 'browser_4kQwYb5rEv7uJc1LzT8nX2'),
   serverTokenUUID: text('A server token. Only this call returns it.', 'server_b5rEv7uJc1LzT8nX24kQwY'),
@@ -159,7 +159,7 @@ export const createAccountOutput = answer({
 });
 
 const accountSelector = {
-  accountUUID: field.described(
+  accountUUID: field.describe(
     field.optional(field.accountUUID),
     'The account. Required with an operator token. With any other token, omit it or send the account of the token.',
   ),
@@ -167,10 +167,10 @@ const accountSelector = {
 
 export const updateAccountInput = z.object({
   ...accountSelector,
-  accountName: field.described(field.optional(field.name), 'The name of the account.', 'Shop'),
+  accountName: field.describe(field.optional(field.name), 'The name of the account.', 'Shop'),
   ...settings,
 });
-export const updateAccountOutput = answer({
+export const updateAccountOutput = response({
   accountUUID: responseText(field.accountUUID),
   updated: z
     .array(text('The name of a field.', 'accountTimezone'))
@@ -186,7 +186,7 @@ const entries = <Shape extends z.ZodRawShape>(what: string, shape: Shape) =>
   z.array(z.object({ ...shape, browser })).describe(`The catalogue of ${what}.`);
 const nameOf = (example: string) => text('The display name, or the ID if the entry is unnamed.', example);
 
-const tokenKind = field.described(
+const tokenKind = field.describe(
   z.enum(accountTokenKinds),
   '`browser` is public. `viewer` can only read. `editor` can also change contacts, catalogues, segments and views, and share reports. `server` has full access to the account.',
   'viewer',
@@ -267,25 +267,25 @@ export const account = z
       })
       .describe('The size of the account.'),
     limits: z
-      .record(z.string(), field.described(z.number().nullable(), 'A limit.', limits.eventsPerBatch))
+      .record(z.string(), field.describe(z.number().nullable(), 'A limit.', limits.eventsPerBatch))
       .describe(
         'The limits of this service, by name. accountBytes is the quota for usage.storedBytes, or null if there is none.',
       ),
   })
   .describe('The account.');
-export const getAccountOutput = answer({ account });
+export const getAccountOutput = response({ account });
 
 export const createTokenInput = z.object({
   ...accountSelector,
-  tokenKind: field.described(field.oneOf(accountTokenKinds), tokenKind.description ?? '', 'viewer'),
-  tokenName: field.described(field.optional(field.name), tokenName, 'reports'),
-  expiresTime: field.described(
+  tokenKind: field.describe(field.oneOf(accountTokenKinds), tokenKind.description ?? '', 'viewer'),
+  tokenName: field.describe(field.optional(field.name), tokenName, 'reports'),
+  expiresTime: field.describe(
     field.optional(field.time),
     'When the token expires. If absent, the token never expires.',
     '2099-01-01T00:00:00Z',
   ),
 });
-export const createTokenOutput = answer({
+export const createTokenOutput = response({
   tokenID: responseText(field.tokenID),
   tokenKind: responseText(tokenKind),
   tokenUUID: text('The token itself. For a secret token, only this call returns it.', 'viewer_b5rEv7uJc1LzT8nX24kQwY'),
@@ -295,13 +295,13 @@ export const createTokenOutput = answer({
 export const revokeTokenInput = z.object({
   ...accountSelector,
   tokenID: field.tokenID,
-  descendants: field.described(
+  descendants: field.describe(
     field.optional(field.flag),
     'Also revokes the tokens that this token created, directly or indirectly.',
     true,
   ),
 });
-export const revokeTokenOutput = answer({
+export const revokeTokenOutput = response({
   tokenID: responseText(field.tokenID),
   revokedTime,
   descendants: count(

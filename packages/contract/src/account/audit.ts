@@ -1,8 +1,8 @@
 /** The audit log of an account: which actions were performed, on what, by whom and when. */
 import * as z from 'zod';
-import { answer, count, flag, isoTime, responseText, text } from '../answer.ts';
 import * as field from '../fields.ts';
 import { limits } from '../limits.ts';
+import { count, flag, isoTime, response, responseText, text } from '../response.ts';
 
 /** The recorded actions. `deleteAccount`, `copy` and `backup` never appear in an account's log. */
 export const auditActions = [
@@ -70,17 +70,17 @@ const auditSubject = z
 export type AuditSubject = z.output<typeof auditSubject>;
 
 export const listAuditInput = z.object({
-  accountUUID: field.described(
+  accountUUID: field.describe(
     field.optional(field.accountUUID),
     'The account. Required with an operator token. With any other token, omit it or send the account of the token.',
   ),
-  from: field.described(field.optional(field.time), 'Only entries at or after this time.', '2026-11-01T00:00:00Z'),
-  to: field.described(field.optional(field.time), 'Only entries before this time.', '2026-12-01T00:00:00Z'),
-  action: field.described(field.optional(field.oneOf(auditActions)), 'Only entries with this action.', 'eraseContact'),
+  from: field.describe(field.optional(field.time), 'Only entries at or after this time.', '2026-11-01T00:00:00Z'),
+  to: field.describe(field.optional(field.time), 'Only entries before this time.', '2026-12-01T00:00:00Z'),
+  action: field.describe(field.optional(field.oneOf(auditActions)), 'Only entries with this action.', 'eraseContact'),
   limit: field.optional(field.pageLimit(limits.auditEntriesPerPage)),
   cursor: field.optional(field.cursor),
 });
-export const listAuditOutput = answer({
+export const listAuditOutput = response({
   audit: z
     .array(
       z.object({
@@ -94,7 +94,7 @@ export const listAuditOutput = answer({
           'The member who performed the action in a console session. Absent otherwise.',
           'm9Tn2kQwYb5rEv7uJc1Lz',
         ).optional(),
-        action: field.described(z.enum(auditActions), 'The action.', 'eraseContact'),
+        action: field.describe(z.enum(auditActions), 'The action.', 'eraseContact'),
         subject: auditSubject,
       }),
     )

@@ -1,26 +1,26 @@
 /** Merging catalogue entries, so that one ID also represents another, and undoing such merges. */
 import * as z from 'zod';
-import { answer, text } from '../answer.ts';
 import * as field from '../fields.ts';
+import { response, text } from '../response.ts';
 
 /** The catalogues, named like their fields in getAccount. */
 export const catalogueNames = ['event', 'attr', 'tag', 'profile'] as const;
 export type CatalogueName = (typeof catalogueNames)[number];
 
-const catalogue = field.described(
+const catalogue = field.describe(
   field.oneOf(catalogueNames),
   'The catalogue: `event`, `attr` (attributes), `tag` or `profile`.',
   'attr',
 );
 const accountSelector = {
-  accountUUID: field.described(
+  accountUUID: field.describe(
     field.optional(field.accountUUID),
     'The account. Required with an operator token. With any other token, omit it or send the account of the token.',
   ),
 };
 const idKinds = 'an eventID, an attrID, a tagID or a profileID';
-const entryID = field.described(field.entryID, `The entry that represents both: ${idKinds}.`, 'plan');
-const otherEntryID = field.described(field.entryID, `The entry that is merged into the other one: ${idKinds}.`, 'Plan');
+const entryID = field.describe(field.entryID, `The entry that represents both: ${idKinds}.`, 'plan');
+const otherEntryID = field.describe(field.entryID, `The entry that is merged into the other one: ${idKinds}.`, 'Plan');
 
 /** Arguments for `refine`: in the catalogue `event`, an entry is identified by its eventID. */
 const checkEntryID = <Name extends string>(name: Name) => {
@@ -34,9 +34,9 @@ export const mergeEntryInput = z
   .object({ ...accountSelector, catalogue, entryID, otherEntryID })
   .refine(...checkEntryID('entryID'))
   .refine(...checkEntryID('otherEntryID'));
-export const mergeEntryOutput = answer({ entryID: text('The entry that represents both.', 'plan') });
+export const mergeEntryOutput = response({ entryID: text('The entry that represents both.', 'plan') });
 
 export const unmergeEntryInput = z
   .object({ ...accountSelector, catalogue, otherEntryID })
   .refine(...checkEntryID('otherEntryID'));
-export const unmergeEntryOutput = answer({ otherEntryID: text('The entry that is separate again.', 'Plan') });
+export const unmergeEntryOutput = response({ otherEntryID: text('The entry that is separate again.', 'Plan') });

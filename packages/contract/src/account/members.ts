@@ -1,8 +1,8 @@
 /** Members: people who can sign in to an account's console. */
 import * as z from 'zod';
-import { answer, count, isoTime, responseText, text } from '../answer.ts';
 import * as field from '../fields.ts';
 import { limits } from '../limits.ts';
+import { count, isoTime, response, responseText, text } from '../response.ts';
 import type { TokenKind } from './tokens.ts';
 
 /** A viewer has the rights of a viewer token, an editor of an editor token, an owner of a server token. */
@@ -20,9 +20,9 @@ export const roleOf = (kind: TokenKind): MemberRole => (kind === 'viewer' || kin
 
 const roleDescription =
   '`viewer` can only read. `editor` can also change contacts, catalogues, segments and views, and share reports. `owner` has full access to the account.';
-const role = field.described(field.oneOf(memberRoles), roleDescription, 'editor');
-const roleOutput = field.described(z.enum(memberRoles), roleDescription, 'editor');
-const emailaddress = field.described(
+const role = field.describe(field.oneOf(memberRoles), roleDescription, 'editor');
+const roleOutput = field.describe(z.enum(memberRoles), roleDescription, 'editor');
+const emailaddress = field.describe(
   field.email,
   'The e-mail address that the member signs in with.',
   'ben@shop.example',
@@ -31,7 +31,7 @@ const memberName = 'The name of the member; "" until it is set.';
 export const memberNameField = field.nameInLine;
 
 const accountSelector = {
-  accountUUID: field.described(
+  accountUUID: field.describe(
     field.optional(field.accountUUID),
     'The account. Required with an operator token. With any other token, omit it or send the account of the token.',
   ),
@@ -41,9 +41,9 @@ export const inviteMemberInput = z.object({
   ...accountSelector,
   memberEmailaddress: emailaddress,
   memberRole: role,
-  memberName: field.described(field.optional(memberNameField), memberName, 'Ben Lime'),
+  memberName: field.describe(field.optional(memberNameField), memberName, 'Ben Lime'),
 });
-export const inviteMemberOutput = answer({
+export const inviteMemberOutput = response({
   memberID: responseText(field.memberID),
   memberRole: roleOutput,
   invitationCode: text('The code of the invitation. Only this call returns it.', 'invitation_4kQwYb5rEv7uJc1LzT8nX2aa'),
@@ -54,7 +54,7 @@ export const inviteMemberOutput = answer({
 });
 
 export const listMembersInput = z.object(accountSelector);
-export const listMembersOutput = answer({
+export const listMembersOutput = response({
   member: z
     .array(
       z.object({
@@ -76,18 +76,18 @@ export const listMembersOutput = answer({
 });
 
 export const updateMemberInput = z.object({ ...accountSelector, memberID: field.memberID, memberRole: role });
-export const updateMemberOutput = answer({ memberID: responseText(field.memberID), memberRole: roleOutput });
+export const updateMemberOutput = response({ memberID: responseText(field.memberID), memberRole: roleOutput });
 
 export const removeMemberInput = z.object({
   ...accountSelector,
   memberID: field.memberID,
-  descendants: field.described(
+  descendants: field.describe(
     field.optional(field.flag),
     'Also revokes the viewer, editor and server tokens that the member created, directly or indirectly, and the share links and open invitations of the member.',
     true,
   ),
 });
-export const removeMemberOutput = answer({
+export const removeMemberOutput = response({
   memberID: responseText(field.memberID),
   descendants: count(
     'With descendants=true: the number of tokens created by the member, directly or indirectly, that were revoked.',

@@ -1,11 +1,11 @@
 /** Refused requests: writes rejected for their content, stored so that they can be fixed and resent. */
 import * as z from 'zod';
-import { answer, count, flag, isoTime, problem, responseText, text } from '../answer.ts';
 import * as field from '../fields.ts';
 import { limits } from '../limits.ts';
+import { count, flag, isoTime, problem, response, responseText, text } from '../response.ts';
 
 const accountSelector = {
-  accountUUID: field.described(
+  accountUUID: field.describe(
     field.optional(field.accountUUID),
     'The account. Required with an operator token. With any other token, omit it or send the account of the token.',
   ),
@@ -15,14 +15,14 @@ const countOf = (description: string, example = 0) => count(description, example
 
 export const listRefusedInput = z.object({
   ...accountSelector,
-  limit: field.described(
+  limit: field.describe(
     field.optional(field.integer(1, limits.refusedPerPage)),
     `The maximum number of requests per page; ${limits.refusedPerPage} by default.`,
     20,
   ),
   cursor: field.optional(field.cursor),
 });
-export const listRefusedOutput = answer({
+export const listRefusedOutput = response({
   refused: z
     .array(
       z.object({
@@ -33,7 +33,7 @@ export const listRefusedOutput = answer({
         tokenKind: text('The kind of the token.', 'browser'),
         robot: flag('Whether a bot, recognized by its user agent, sent the request with a browser token.', false),
         problem: problem.describe('Why the request was rejected.'),
-        request: field.described(
+        request: field.describe(
           z.union([z.record(z.string(), z.unknown()), z.string()]),
           'The request without its token, as fields or, if it could not be parsed, as text.',
           { eventID: 'three' },
@@ -55,20 +55,20 @@ export const listRefusedOutput = answer({
 export const replayRefusedInput = z.object({
   ...accountSelector,
   refusedID: field.refusedID,
-  fix: field.described(
+  fix: field.describe(
     field.optional(field.orJSON(z.record(z.string(), z.unknown(), field.errorMessage('must be an object', 'object')))),
     'Fields that replace fields of the request.',
     { eventID: 3 },
   ),
-  tokenID: field.described(
+  tokenID: field.describe(
     field.optional(field.tokenID),
     'The token to resend the request with; by default, the original token. Another token must be valid and of the same kind.',
   ),
 });
 export const discardRefusedInput = z.object({ ...accountSelector, refusedID: field.refusedID });
-export const discardRefusedOutput = answer({ refusedID: responseText(field.refusedID) });
+export const discardRefusedOutput = response({ refusedID: responseText(field.refusedID) });
 
-export const replayRefusedOutput = answer({
+export const replayRefusedOutput = response({
   refusedID: responseText(field.refusedID),
   replayed: flag('Whether the request was stored. Otherwise it stays on the list.'),
   problem: problem.describe('Why the request was rejected again. Absent if it was stored.').optional(),

@@ -1,10 +1,10 @@
 /** Information about the service: version, retention, backups and configuration problems. */
 import * as z from 'zod';
-import { answer, count, flag, isoTime, responseText, text } from '../answer.ts';
 import * as field from '../fields.ts';
+import { count, flag, isoTime, response, responseText, text } from '../response.ts';
 
 export const getServiceInput = z.object({});
-export const getServiceOutput = answer({
+export const getServiceOutput = response({
   version: text('The version of Firsthand.', '0.1.0'),
   retentionDays: count('The age in days at which events are deleted; 0 if they are never deleted.', 0),
   backupSeconds: count('The interval of automatic database backups, in seconds; 0 if there are none.', 86_400),

@@ -100,7 +100,7 @@ const inner: z.ZodType<Filter<string>, SentFilter> = z.lazy(() => condition);
 
 const filterList = (description: string) =>
   field
-    .described(
+    .describe(
       z
         .array(inner, field.errorMessage('must be a list of filters', 'list'))
         .min(1, 'must contain at least one filter')
@@ -157,7 +157,7 @@ const listedNames = 'an eventID, the current name of a listed kind, an unlisted 
 const wholeNumber = (min: number, max: number, description: string, example: number) => {
   const form = `must be a whole number from ${min} to ${max}`;
   const schema = z.number(field.errorMessage(form)).int(form).min(min, form).max(max, form);
-  return field.described(schema.optional(), description, example);
+  return field.describe(schema.optional(), description, example);
 };
 
 /** What a person did. Without members, it matches any event. */
@@ -172,8 +172,8 @@ const did: z.ZodType<Did<string>, SentDid> = objectOf({
     'Events within this many days (of 24 hours) before the request; an alternative to `from` and `to`.',
     30,
   ),
-  from: field.described(field.time.optional(), 'Events at or after this time.', '2026-10-01T00:00:00Z'),
-  to: field.described(field.time.optional(), 'Events before this time.', '2026-11-01T00:00:00Z'),
+  from: field.describe(field.time.optional(), 'Events at or after this time.', '2026-10-01T00:00:00Z'),
+  to: field.describe(field.time.optional(), 'Events before this time.', '2026-11-01T00:00:00Z'),
 }).superRefine(({ atLeast = 1, atMost, withinDays, from, to }, context) => {
   const add = (name: string, message: string) => context.addIssue({ code: 'custom', path: [name], message });
   if (atMost !== undefined && atMost < atLeast) add('atMost', `must not be less than \`atLeast\` (${atLeast})`);
@@ -184,7 +184,7 @@ const did: z.ZodType<Did<string>, SentDid> = objectOf({
 
 const number = (description: string) =>
   field
-    .described(z.number(field.errorMessage('must be a number that a 64-bit float represents exactly')), description, 20)
+    .describe(z.number(field.errorMessage('must be a number that a 64-bit float represents exactly')), description, 20)
     .optional();
 
 /** The message for unknown members of a condition. */
@@ -206,19 +206,19 @@ export const condition = z
       or: filterList('At least one of these filters matches.'),
       not: inner.optional().meta({ description: 'This filter does not match.' }),
       event: eventKinds(`The event is of this kind: ${listedNames}`),
-      contact: field.described(
+      contact: field.describe(
         contactFilter.optional(),
         'The person is currently a contact that matches all of these, as in searchContact; `{}` matches any contact.',
         { contactTagID: 'vip' },
       ),
-      did: field.described(
+      did: field.describe(
         did.optional(),
         "The person has events like these, inside or outside the report's range; events from bots count only if the report includes them. `{}` matches any event.",
         { event: 'Paid', atLeast: 2, withinDays: 30 },
       ),
-      segment: field.described(field.segmentName.optional(), 'The filter saved under this name matches.'),
-      attrID: field.described(field.attrID.optional(), 'The attribute to compare; requires one comparison.'),
-      personFirst: field.described(
+      segment: field.describe(field.segmentName.optional(), 'The filter saved under this name matches.'),
+      attrID: field.describe(field.attrID.optional(), 'The attribute to compare; requires one comparison.'),
+      personFirst: field.describe(
         field.attrID.optional(),
         "The attribute to compare, taken from the person's first event ever that has it, across browsers and inside or outside the report's range; requires one comparison.",
         'utm_campaign',
@@ -227,12 +227,12 @@ export const condition = z
       isNot: values(
         'The attribute has none of these values, or the event does not have the attribute: the same as `not` with `is`.',
       ),
-      contains: field.described(
+      contains: field.describe(
         field.text(limits.attrValueLength).min(1, 'must not be empty').optional(),
         'The value contains this text, case-sensitive.',
         'teapot',
       ),
-      exists: field.described(
+      exists: field.describe(
         z.boolean(field.errorMessage('must be true or false')).optional(),
         'Whether the event has the attribute.',
         true,

@@ -3,10 +3,10 @@
  * the figure.
  */
 import * as z from 'zod';
-import * as output from '../answer.ts';
 import { hasAtMostOneKind, twoKindsProblem } from '../event.ts';
 import * as field from '../fields.ts';
 import { limits } from '../limits.ts';
+import * as output from '../response.ts';
 import { filter } from './filter.ts';
 import { by, figures, measureFields, range, reportFields, reportFunnelInput, reportRetentionInput } from './report.ts';
 
@@ -29,15 +29,15 @@ type Kind = keyof typeof fieldsByKind;
 const kinds = Object.keys(fieldsByKind) as Kind[];
 
 const numberFields = {
-  by: field.described(
+  by: field.describe(
     field.optional(by),
     'For a row of reportBreakdown or, with `step` or `cohort`, a row of reportFunnel or reportRetention: the `by` of the report.',
     'attr:product',
   ),
-  value: field.described(field.optional(field.list(groupValue, 2)), 'With `by`: the `values` of the row.', [
+  value: field.describe(field.optional(field.list(groupValue, 2)), 'With `by`: the `values` of the row.', [
     'Stone teapot',
   ]),
-  step: field.described(
+  step: field.describe(
     field.optional(
       field
         .list(filter, limits.stepsPerFunnel)
@@ -48,17 +48,17 @@ const numberFields = {
   ),
   within,
   per,
-  reached: field.described(
+  reached: field.describe(
     field.optional(field.integer(1, limits.stepsPerFunnel)),
     'With `step`: the people who reached this step. The first step is 1.',
     1,
   ),
-  dropped: field.described(
+  dropped: field.describe(
     field.optional(field.integer(1, limits.stepsPerFunnel - 1)),
     'With `step`: the people who reached this step but not the next one.',
     1,
   ),
-  cohort: field.described(
+  cohort: field.describe(
     field.optional(field.integer(1, limits.periodsPerRetention)),
     'For a figure in reportRetention: the people in this period. The first period is 1.',
     1,
@@ -66,7 +66,7 @@ const numberFields = {
   first,
   back,
   interval,
-  later: field.described(
+  later: field.describe(
     field.optional(field.integer(0, limits.periodsPerRetention - 1)),
     'With `cohort`: only people who came back this many periods later; 0 is the same period.',
     1,
@@ -77,18 +77,18 @@ export const reportPeopleInput = z
   .object({
     ...rangeFields,
     ...measureFields,
-    attrID: field.described(
+    attrID: field.describe(
       measureFields.attrID,
       'An attribute whose values are numbers, such as an amount: adds `value` to each person.',
       'amount',
     ),
     ...numberFields,
-    usersAtLeast: field.described(
+    usersAtLeast: field.describe(
       field.optional(field.integer(1, 1_000)),
       'Only people with at least this many users (such as two phones) in the selected events.',
       2,
     ),
-    sort: field.described(
+    sort: field.describe(
       field.optional(field.oneOf(['lastTime', 'events', 'sum'])),
       'Sorts people in descending order by `lastTime` (the default), `events` or, with `attrID`, `sum`. With `sum`, people without a number come last.',
       'sum',
@@ -119,7 +119,7 @@ export const reportPeopleInput = z
     if ((input.dropped ?? 0) >= steps) add('dropped', 'must be the number of a step before the last');
   });
 
-export const reportPeopleOutput = output.answer({
+export const reportPeopleOutput = output.response({
   ...range,
   person: z
     .array(

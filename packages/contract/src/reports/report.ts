@@ -1,9 +1,9 @@
 /** Reports: what people did, counted over all events in a range. */
 import * as z from 'zod';
-import * as output from '../answer.ts';
 import { hasAtMostOneKind, kindFilter, twoKindsProblem } from '../event.ts';
 import * as field from '../fields.ts';
 import { limits } from '../limits.ts';
+import * as output from '../response.ts';
 import { filter } from './filter.ts';
 
 /** The earlier ranges that a report can be compared with. */
@@ -12,12 +12,12 @@ export type ComparisonPeriod = (typeof comparisonPeriods)[number];
 
 /** The fields of every report over a range. */
 export const reportFields = {
-  from: field.described(
+  from: field.describe(
     field.timeOrDay,
     'Only events at or after this time. A date without a time is the start of that day in `timezone`.',
     '2026-11-01',
   ),
-  to: field.described(
+  to: field.describe(
     field.optional(field.timeOrDay),
     'Only events before this time, in the same form as `from`; now, if absent.',
     '2026-12-01',
@@ -25,16 +25,16 @@ export const reportFields = {
   timezone: field
     .optional(field.timezone)
     .describe("The time zone in which days, weeks and months begin. Defaults to the account's."),
-  filter: field.described(field.optionalFilter(field.orJSON(filter)), 'Only events that match this condition.', {
+  filter: field.describe(field.optionalFilter(field.orJSON(filter)), 'Only events that match this condition.', {
     attrID: 'product',
     exists: true,
   }),
-  compare: field.described(
+  compare: field.describe(
     field.optional(field.oneOf(comparisonPeriods)),
     'Adds `earlier`: the same report over an earlier range. `previous` is the range just before, with the same number of days or, if both ends are the start of a month, of months. `week`, `month` and `year` are the same dates a week, a month or a year earlier. Without `to`, `previous` is shifted by whole days and ends at the same time of day: today so far is compared with yesterday up to this time.',
     'previous',
   ),
-  robots: field.described(
+  robots: field.describe(
     field.optional(field.oneOf(['include', 'exclude'])),
     '`include` also counts events whose attribute `robot` is `true`. By default, these events are left out.',
     'include',
@@ -43,7 +43,7 @@ export const reportFields = {
 
 export const measureFields = {
   ...kindFilter,
-  attrID: field.described(
+  attrID: field.describe(
     field.optional(field.attrID),
     'An attribute whose values are numbers, such as an amount: adds `value` to all counts.',
     'amount',
@@ -51,7 +51,7 @@ export const measureFields = {
 };
 
 /** A statistic; null if there are no numbers. */
-const figure = (description: string, example: number) => field.described(z.number().nullable(), description, example);
+const figure = (description: string, example: number) => field.describe(z.number().nullable(), description, example);
 
 /** Statistics of the numbers in an attribute. */
 export const figures = z
@@ -77,7 +77,7 @@ const measures = {
 };
 
 const average = (description: string, example: number) =>
-  field.described(z.number().nullable(), `${description}; null if there is no session.`, example);
+  field.describe(z.number().nullable(), `${description}; null if there is no session.`, example);
 /** Statistics of whole sessions. */
 const visits = z
   .object({
@@ -90,7 +90,7 @@ const visits = z
   })
   .optional()
   .describe('With `visits`: statistics of the counted sessions, over all their events in the range.');
-const visitsField = field.described(
+const visitsField = field.describe(
   field.optional(field.oneOf(['include'])),
   '`include` adds `visits` to the counts: bounce rate, page views and duration of the counted sessions.',
   'include',
@@ -102,8 +102,8 @@ export const range = {
 };
 
 /** The response of a report: the counts for the range and, with `compare`, for the earlier range. */
-const answer = <Shape extends z.ZodRawShape>(shape: Shape) =>
-  output.answer({
+const response = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  output.response({
     ...range,
     ...shape,
     earlier: z
@@ -130,7 +130,7 @@ export const reportTotalsInput = z
     ...reportFields,
     ...measureFields,
     visits: visitsField,
-    interval: field.described(
+    interval: field.describe(
       field.optional(intervalName),
       'Adds `interval`: the counts of each hour, day, week (from Monday) or month. The first interval starts at `from`, the last one ends at `to`.',
       'day',
@@ -138,7 +138,7 @@ export const reportTotalsInput = z
   })
   .refine(hasAtMostOneKind, twoKindsProblem);
 
-export const reportTotalsOutput = answer({
+export const reportTotalsOutput = response({
   total: z.object({ ...measures, visits }).describe('The counts over the whole range.'),
   interval: z
     .array(z.object({ ...interval, ...measures, visits }))
@@ -202,23 +202,23 @@ export const reportBreakdownInput = z
     by,
     ...reportFields,
     ...measureFields,
-    sort: field.described(
+    sort: field.describe(
       field.optional(field.oneOf(['events', 'users', 'people', 'sessions'])),
       'The count by which rows are sorted, highest first; `people` by default.',
       'events',
     ),
-    limit: field.described(
+    limit: field.describe(
       field.optional(field.pageLimit(limits.rowsPerBreakdown)),
       `The maximum number of rows; \`others\` counts the events in all further rows. 100 by default; with \`interval\` 5 by default, and at most ${limits.rowsOverTime}.`,
       10,
     ),
     visits: visitsField,
-    interval: field.described(
+    interval: field.describe(
       field.optional(intervalName),
       'Adds `interval` to each row: its counts for each hour, day, week (from Monday) or month.',
       'day',
     ),
-    conversion: field.described(
+    conversion: field.describe(
       field.optional(field.oneOf(['include'])),
       '`include` adds `among` to `total` and to rows: the number of people with any event that matches `filter`, of any kind. Groups that have only events of other kinds are returned as rows of zeros after all other rows, up to `limit`. Requires `eventID` or `eventName`.',
       'include',
@@ -235,7 +235,7 @@ export const reportBreakdownInput = z
 
 const group = {
   values: z
-    .array(field.described(z.string().nullable(), 'A value; null for events without one.', 'Stone teapot'))
+    .array(field.describe(z.string().nullable(), 'A value; null for events without one.', 'Stone teapot'))
     .describe('The values of the row, in the order of `by`; an eventID for `event`.'),
   eventName: output.text('With `by=event`: the current name of that kind of event.', 'Basket filled').optional(),
 };
@@ -244,7 +244,7 @@ const among = output
   .count('With `conversion`: people with any event that matches `filter`, of any kind.', 120)
   .optional();
 
-export const reportBreakdownOutput = answer({
+export const reportBreakdownOutput = response({
   total: z.object({ ...measures, visits, among }).describe('The counts over the whole range.'),
   row: z
     .array(
@@ -283,7 +283,7 @@ const checkLimit = (
 
 export const reportFunnelInput = z
   .object({
-    step: field.described(
+    step: field.describe(
       field
         .list(filter, limits.stepsPerFunnel)
         .refine((steps) => steps.length > 1, 'must contain at least two filters'),
@@ -291,12 +291,12 @@ export const reportFunnelInput = z
       [{ event: 'Basket filled' }, { event: 'Paid' }],
     ),
     ...reportFields,
-    within: field.described(
+    within: field.describe(
       field.optional(field.integer(1, limits.funnelDays * daySeconds)),
       'The maximum number of seconds from the first step to the last; 30 days by default.',
       7 * daySeconds,
     ),
-    per: field.described(
+    per: field.describe(
       field.optional(field.oneOf(['person', 'session'])),
       'What goes through the steps: a person (the default), or a person within one session.',
       'session',
@@ -306,12 +306,12 @@ export const reportFunnelInput = z
       .describe(
         'Adds `row`: the steps of each group, with the dimensions of reportBreakdown. The first event that matches the first step determines the group of a person; with `contactTagID`, a person belongs to the group of each tag.',
       ),
-    limit: field.described(
+    limit: field.describe(
       field.optional(field.pageLimit(limits.rowsPerBreakdown)),
       'With `by`: the maximum number of rows; `others` counts all further rows. 100 by default.',
       10,
     ),
-    times: field.described(
+    times: field.describe(
       field.optional(field.oneOf(['include'])),
       '`include` adds `seconds` to each step after the first: statistics of the time that it took to get there from the first step.',
       'include',
@@ -320,7 +320,7 @@ export const reportFunnelInput = z
   .superRefine(checkLimit);
 
 const seconds = (description: string, example: number) =>
-  field.described(z.number().nullable(), `${description} Null if nobody reached the step.`, example);
+  field.describe(z.number().nullable(), `${description} Null if nobody reached the step.`, example);
 const stepsOutput = (description: string) =>
   z
     .array(
@@ -343,7 +343,7 @@ const stepsOutput = (description: string) =>
     )
     .meta({ description, example: [{ reached: 45 }, { reached: 12 }] });
 
-export const reportFunnelOutput = answer({
+export const reportFunnelOutput = response({
   step: stepsOutput('The steps, in order.'),
   row: z
     .array(z.object({ ...group, step: stepsOutput('The steps, in order.') }))
@@ -358,21 +358,21 @@ export const reportFunnelOutput = answer({
 export const reportRetentionInput = z
   .object({
     ...reportFields,
-    first: field.described(
+    first: field.describe(
       field.optionalFilter(field.orJSON(filter)),
       'What a person does first; any event by default.',
       {
         event: 'Signed up',
       },
     ),
-    back: field.described(
+    back: field.describe(
       field.optionalFilter(field.orJSON(filter)),
       'What counts as coming back; any event by default.',
       {
         event: 'Paid',
       },
     ),
-    interval: field.described(
+    interval: field.describe(
       field.optional(field.oneOf(['day', 'week', 'month'])),
       'The length of the periods; `week` (from Monday) by default. The first period starts at `from`, the last one ends at `to`.',
       'week',
@@ -382,7 +382,7 @@ export const reportRetentionInput = z
       .describe(
         'Adds `row`: the cohorts of each group, with the dimensions of reportBreakdown. The first event that matches `first` determines the group of a person; with `contactTagID`, a person belongs to the group of each tag.',
       ),
-    limit: field.described(
+    limit: field.describe(
       field.optional(field.pageLimit(limits.rowsOverTime)),
       `With \`by\`: the maximum number of rows; groups with the most people come first. ${limits.rowsOverTime} by default.`,
       10,
@@ -405,7 +405,7 @@ const cohorts = z
   )
   .describe('The periods, in order, including empty ones.');
 
-export const reportRetentionOutput = answer({
+export const reportRetentionOutput = response({
   cohort: cohorts,
   row: z
     .array(z.object({ ...group, cohort: cohorts }))
@@ -423,7 +423,7 @@ const liveList = (description: string, example: string) =>
       row: z
         .array(
           z.object({
-            value: field.described(z.string().nullable(), 'A value; null for people without one.', example),
+            value: field.describe(z.string().nullable(), 'A value; null for people without one.', example),
             people: output.count('People.', 12),
           }),
         )
@@ -435,14 +435,14 @@ const liveList = (description: string, example: string) =>
 export const reportLiveInput = z.object({
   filter: reportFields.filter,
   robots: reportFields.robots,
-  limit: field.described(
+  limit: field.describe(
     field.optional(field.integer(1, limits.rowsPerLiveList)),
     'The maximum number of rows of each list; 10 by default.',
     5,
   ),
 });
 
-export const reportLiveOutput = output.answer({
+export const reportLiveOutput = output.response({
   from: output.isoTime('Five minutes before the report.', '2026-11-24T11:55:00.000Z'),
   to: output.isoTime('The time of the report.', '2026-11-24T12:00:00.000Z'),
   events: measures.events,

@@ -1,9 +1,9 @@
 /** Segments: named, saved filters of reports. */
 import * as z from 'zod';
-import * as output from '../answer.ts';
 import { type Checked, fieldPath } from '../checking.ts';
 import * as field from '../fields.ts';
 import { limits } from '../limits.ts';
+import * as output from '../response.ts';
 import { checkSize, type Filter, filter, partsOf, type SentFilter } from './filter.ts';
 
 type Path = readonly PropertyKey[];
@@ -41,24 +41,24 @@ const example = { attrID: 'product', is: 'Stone teapot' };
 
 export const createSegmentInput = z.object({
   segmentName: field.segmentName,
-  filter: field.described(
+  filter: field.describe(
     field.orJSON(filterAsSent),
     'The filter to save, which must not refer to another segment.',
     example,
   ),
 });
-export const createSegmentOutput = output.answer({
+export const createSegmentOutput = output.response({
   segmentName: output.responseText(field.segmentName),
   replaced: output.flag('Whether a segment with this name existed and its filter was replaced.', false),
 });
 
 export const listSegmentsInput = z.object({});
-export const listSegmentsOutput = output.answer({
+export const listSegmentsOutput = output.response({
   segment: z
     .array(
       z.object({
         segmentName: output.responseText(field.segmentName),
-        filter: field.described(
+        filter: field.describe(
           z.record(z.string(), z.unknown()) as unknown as z.ZodType<SentFilter>,
           'The filter of the segment, as it was sent.',
           example,
@@ -71,7 +71,7 @@ export const listSegmentsOutput = output.answer({
 });
 
 export const deleteSegmentInput = z.object({ segmentName: field.segmentName });
-export const deleteSegmentOutput = output.answer({ segmentName: output.responseText(field.segmentName) });
+export const deleteSegmentOutput = output.response({ segmentName: output.responseText(field.segmentName) });
 
 /**
  * Replaces each segment in a checked filter with its saved filter, which `findSaved` returns as JSON text. The result

@@ -1,22 +1,22 @@
 /** Share links: secret links to a view of reports, for people without an account. */
 import * as z from 'zod';
-import * as output from '../answer.ts';
 import * as field from '../fields.ts';
 import { limits } from '../limits.ts';
+import * as output from '../response.ts';
 import { viewPage, viewPages, viewQuery } from './view.ts';
 
 /** The reports that may be shared: they return counts, never contacts, users or events. */
 export const sharedOperations = ['reportTotals', 'reportBreakdown', 'reportFunnel', 'reportRetention'] as const;
 export type SharedOperation = (typeof sharedOperations)[number];
 
-const shareName = field.described(
+const shareName = field.describe(
   field.nameInLine.refine((name) => name !== '', field.required).meta({ minLength: 1 }),
   'The name of the view, shown to everyone who opens the link.',
   'Teapots this month',
 );
 
 const partForm = 'must be 1 to 64 of a-z A-Z 0-9 . _ -';
-const part = field.described(
+const part = field.describe(
   z.string(field.errorMessage(partForm)).regex(/^[\w.-]{1,64}$/, partForm),
   'The place on the page where the report is shown. Each report has a different place.',
   'totals',
@@ -27,8 +27,8 @@ const request = z.record(z.string(), z.unknown(), field.errorMessage('must be a 
 const report = z.object(
   {
     part,
-    operation: field.described(field.oneOf(sharedOperations), 'The operation of the report.', 'reportTotals'),
-    request: field.described(request, 'The fields of the request for the report.', {
+    operation: field.describe(field.oneOf(sharedOperations), 'The operation of the report.', 'reportTotals'),
+    request: field.describe(request, 'The fields of the request for the report.', {
       from: '2026-11-01',
       to: '2026-12-01',
       interval: 'day',
@@ -39,23 +39,23 @@ const report = z.object(
 
 export const createShareLinkInput = z.object({
   shareName,
-  expiresTime: field.described(
+  expiresTime: field.describe(
     field.optional(field.time),
     `When the link expires: at most ${limits.shareLinkDays} days from now; by default, ${limits.shareLinkDefaultDays} days from now.`,
     '2026-12-31T00:00:00Z',
   ),
   viewPage,
-  viewQuery: field.described(
+  viewQuery: field.describe(
     field.optional(viewQuery),
     'How the page shows the reports, as its query string. Parameters that could contain personal data, such as `filter`, are removed.',
     'measure=users',
   ),
-  moving: field.described(
+  moving: field.describe(
     field.optional(field.oneOf(['day', 'month'])),
     'Advances `from` and `to` of all reports with the calendar, by a day each day or by a month each month. If absent, the range is fixed.',
     'day',
   ),
-  report: field.described(
+  report: field.describe(
     field
       .list(report, limits.reportsPerShareLink)
       .refine((list) => list.length > 0, 'must contain at least one report'),
@@ -66,7 +66,7 @@ export const createShareLinkInput = z.object({
 
 const expiresTimeOutput = output.isoTime('When the link expires.', '2026-12-31T00:00:00.000Z');
 
-export const createShareLinkOutput = output.answer({
+export const createShareLinkOutput = output.response({
   shareID: output.responseText(field.shareID),
   shareSecret: output.text(
     'The secret of the link `/console/shared/<shareSecret>`. Only this call returns it.',
@@ -76,13 +76,13 @@ export const createShareLinkOutput = output.answer({
 });
 
 export const listShareLinksInput = z.object({});
-export const listShareLinksOutput = output.answer({
+export const listShareLinksOutput = output.response({
   shareLink: z
     .array(
       z.object({
         shareID: output.responseText(field.shareID),
         shareName: output.responseText(shareName),
-        viewPage: field.described(z.enum(viewPages), 'The page in the console.', 'events'),
+        viewPage: field.describe(z.enum(viewPages), 'The page in the console.', 'events'),
         createdTime: output.isoTime('When the link was created.'),
         createdBy: output.responseText(field.tokenID),
         memberID: output.responseText(field.memberID).optional(),
@@ -98,4 +98,4 @@ export const listShareLinksOutput = output.answer({
 });
 
 export const revokeShareLinkInput = z.object({ shareID: field.shareID });
-export const revokeShareLinkOutput = output.answer({ shareID: output.responseText(field.shareID) });
+export const revokeShareLinkOutput = output.response({ shareID: output.responseText(field.shareID) });

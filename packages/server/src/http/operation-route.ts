@@ -2,10 +2,11 @@
  * The steps of every operation: read, authenticate, authorize, validate, rate-limit, respond; refused writes are
  * stored.
  */
-import type { Problem } from '@firsthand/contract/answer';
+
 import { type Checked, check, findUnknownParameter } from '@firsthand/contract/checking';
 import { limits } from '@firsthand/contract/limits';
 import { type InputOf, isRead, type Operation, type OperationName, operations } from '@firsthand/contract/operations';
+import type { Problem } from '@firsthand/contract/response';
 import type { Context } from 'hono';
 import { Refusal } from '../shared/refusal.ts';
 import type { NewRefusedRequest, RefusableOperation, Store } from '../store/store.ts';

@@ -1,8 +1,8 @@
 /** Calls every operation on each of its paths, with every encoding of the request and every kind of token. */
 
 import { type TokenKind, tokenKinds } from '@firsthand/contract/account/tokens';
-import { type ErrorAnswer, errorAnswer } from '@firsthand/contract/answer';
 import { type Operation, type OperationName, operationNames, operations } from '@firsthand/contract/operations';
+import { type ErrorBody, errorBody } from '@firsthand/contract/response';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { makeContact, smallestInput } from '../fixtures/requests.ts';
@@ -123,10 +123,10 @@ describe.each(operationNames.filter((name) => name !== 'streamEvents'))('%s', (n
     async ({ path, send, caller, expected: [status, code] }) => {
       const fields = await smallestInput[name](scene, isKind(caller) ? caller : 'server');
       const response = await request(path, send(fields, tokenOf(caller)));
-      const body = (await response.json()) as ErrorAnswer & { ignored?: string[] };
+      const body = (await response.json()) as ErrorBody & { ignored?: string[] };
       expect([response.status, body.error?.code]).toEqual([status, code]);
       expect(body.status).toBe(String(status));
-      expect(checkSchema(status === 200 ? operation.output : errorAnswer, body)).toBe('valid');
+      expect(checkSchema(status === 200 ? operation.output : errorBody, body)).toBe('valid');
       expect(body.ignored).toBeUndefined();
     },
   );
@@ -146,9 +146,9 @@ describe('streamEvents', () => {
         const event = await readStream(response);
         expect(checkSchema(operations.streamEvents.output, event)).toBe('valid');
       } else {
-        const body = (await response.json()) as ErrorAnswer & { ignored?: string[] };
+        const body = (await response.json()) as ErrorBody & { ignored?: string[] };
         expect(body.error.code).toBe(code);
-        expect(checkSchema(errorAnswer, body)).toBe('valid');
+        expect(checkSchema(errorBody, body)).toBe('valid');
       }
     },
   );

@@ -1,10 +1,10 @@
 /** The four catalogues in one shape, and changes to their entries. Pure functions. */
-import type { AnswerFor, RequestFor } from '@firsthand/client';
+import type { RequestFor, ResponseFor } from '@firsthand/client';
 import type { Account } from '../../reading/account.ts';
 
 export type Kind = 'event' | 'attr' | 'tag' | 'profile';
 export type AttrType = Account['attr'][number]['attrType'];
-export type Uses = NonNullable<AnswerFor<'getEvent'>['eventDefinition']>[number];
+export type Uses = NonNullable<ResponseFor<'getEvent'>['eventDefinition']>[number];
 
 export interface Entry {
   readonly id: string;

@@ -1,5 +1,5 @@
 /** The saved segments, each with its filter in words and a link to its people. */
-import type { AnswerFor } from '@firsthand/client';
+import type { ResponseFor } from '@firsthand/client';
 import { hrefOf } from '../../address.ts';
 import { api, problemOf } from '../../api.ts';
 import { AnswerView, Card } from '../../parts/card.tsx';
@@ -14,7 +14,7 @@ import { canEdit } from '../../reading/account.ts';
 import { clearAnswerCache, useAnswer } from '../../reading/answer.ts';
 import { type Condition, describeCondition } from '../../reading/filter.ts';
 
-type Segment = AnswerFor<'listSegments'>['segment'][number];
+type Segment = ResponseFor<'listSegments'>['segment'][number];
 
 const wordsOf = ({ filter }: Segment): string => describeCondition(filter as Condition);
 

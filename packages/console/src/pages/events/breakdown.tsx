@@ -1,5 +1,5 @@
 /** The table of a breakdown: each value with all measures. Each count of people opens a list of those people. */
-import type { AnswerFor, RequestFor } from '@firsthand/client';
+import type { RequestFor, ResponseFor } from '@firsthand/client';
 import type { ComponentChildren } from 'preact';
 import { hrefWith, query } from '../../address.ts';
 import { AnswerView, Card } from '../../parts/card.tsx';
@@ -32,7 +32,7 @@ interface BreakdownProps {
   readonly what: string;
 }
 
-type Row = AnswerFor<'reportBreakdown'>['row'][number];
+type Row = ResponseFor<'reportBreakdown'>['row'][number];
 type ExtraCounts = Pick<Row, 'among' | 'visits'>;
 
 interface Column {

@@ -1,9 +1,9 @@
 /** The cohort table of a retention report: a row for each cohort, a column for each later period, shaded by share. */
-import type { AnswerFor } from '@firsthand/client';
+import type { ResponseFor } from '@firsthand/client';
 import { formatShare, formatTime, formatWhole } from '../../reading/format.ts';
 import { NumberLink } from './people-dialog.tsx';
 
-type Cohort = AnswerFor<'reportRetention'>['cohort'][number];
+type Cohort = ResponseFor<'reportRetention'>['cohort'][number];
 
 export const cohortName = (from: string, interval: 'day' | 'week' | 'month'): string =>
   formatTime(from, interval === 'month' ? 'month' : 'day');

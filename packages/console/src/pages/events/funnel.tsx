@@ -1,5 +1,5 @@
 /** Funnel: how many people, or sessions, go through a series of events, and where they drop off. */
-import type { AnswerFor } from '@firsthand/client';
+import type { ResponseFor } from '@firsthand/client';
 import { query, setQuery } from '../../address.ts';
 import { api } from '../../api.ts';
 import { AnswerView, Card } from '../../parts/card.tsx';
@@ -44,7 +44,7 @@ const stepsIn = (): readonly string[] => {
 };
 
 /** The CSV cells of each step: count, share of the first step, share of the previous step, median seconds, drop-off. */
-const stepsOf = (steps: AnswerFor<'reportFunnel'>['step']): (number | null | undefined)[][] =>
+const stepsOf = (steps: ResponseFor<'reportFunnel'>['step']): (number | null | undefined)[][] =>
   steps.map(({ reached, seconds }, index) => {
     const shareOf = (whole: number | undefined) => (whole ? Number((reached / whole).toFixed(4)) : undefined);
     const next = steps[index + 1]?.reached;
@@ -58,7 +58,7 @@ const stepsOf = (steps: AnswerFor<'reportFunnel'>['step']): (number | null | und
   });
 
 /** The rows of the CSV file, with one line for each step, or for each step of each group. */
-const fileOf = ({ step, row, others }: AnswerFor<'reportFunnel'>, names: readonly string[], unit: string) => {
+const fileOf = ({ step, row, others }: ResponseFor<'reportFunnel'>, names: readonly string[], unit: string) => {
   const rowsOf = (steps: typeof step) => stepsOf(steps).map((cells, index) => [index + 1, names[index], ...cells]);
   const heads = [
     'step',
@@ -103,7 +103,7 @@ const FunnelCard = ({ steps }: { readonly steps: readonly string[] }) => {
   });
   const unit = per === 'session' ? 'Sessions' : 'People';
   const shown = answer.value;
-  const readFile = async (funnel: AnswerFor<'reportFunnel'>, signal: AbortSignal) =>
+  const readFile = async (funnel: ResponseFor<'reportFunnel'>, signal: AbortSignal) =>
     fileOf(
       request.by && !isShared
         ? await api.reportFunnel({ ...request, times: 'include', limit: allGroups }, { signal })

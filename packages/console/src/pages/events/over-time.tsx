@@ -1,5 +1,5 @@
 /** The largest groups of a breakdown over time, each as a line. */
-import type { AnswerFor, RequestFor } from '@firsthand/client';
+import type { RequestFor, ResponseFor } from '@firsthand/client';
 import { AnswerView, Card } from '../../parts/card.tsx';
 import { toFile } from '../../parts/csv.ts';
 import { Plot } from '../../parts/plot/plot.tsx';
@@ -17,7 +17,7 @@ interface OverTimeProps {
   readonly request: RequestFor<'reportBreakdown'>;
   readonly title: string;
   readonly measure: Measure;
-  readonly textOf: (row: AnswerFor<'reportBreakdown'>['row'][number]) => string;
+  readonly textOf: (row: ResponseFor<'reportBreakdown'>['row'][number]) => string;
 }
 
 export const OverTime = ({ request, title, measure: { label, of, forms }, textOf }: OverTimeProps) => {

@@ -1,5 +1,5 @@
 /** Retention: how many people whose first event was in a period came back later. */
-import type { AnswerFor } from '@firsthand/client';
+import type { ResponseFor } from '@firsthand/client';
 import { query, setQuery } from '../../address.ts';
 import { AnswerView, Card } from '../../parts/card.tsx';
 import { toFile } from '../../parts/csv.ts';
@@ -19,7 +19,7 @@ const any = 'any';
 const intervals = { week: 'Week', day: 'Day', month: 'Month' } as const;
 
 type Interval = keyof typeof intervals;
-type Cohorts = AnswerFor<'reportRetention'>['cohort'];
+type Cohorts = ResponseFor<'reportRetention'>['cohort'];
 
 /** Matches the name of a page view in the script tag's `data-page-views` and in most catalogues. */
 const pageView = /^page ?views?(?:ed)?$/i;
@@ -55,7 +55,7 @@ const sharesOf = (cohorts: Cohorts): string[] =>
   });
 
 /** The rows of the CSV file, with one line for each cohort, or for each cohort of each group. */
-const fileOf = ({ cohort: all, row }: AnswerFor<'reportRetention'>, interval: Interval) => {
+const fileOf = ({ cohort: all, row }: ResponseFor<'reportRetention'>, interval: Interval) => {
   const heads = ['from', 'people', ...all.map((_, later) => intervalHeader(later, interval))];
   const rowsOf = (cohorts: Cohorts) => cohorts.map(({ from, people, back }) => [from, people, ...back]);
   if (!row) return toFile(heads, rowsOf(all));

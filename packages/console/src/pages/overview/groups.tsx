@@ -1,5 +1,5 @@
 /** The people in the range by page, source, event, tag, device and place. */
-import type { AnswerFor, RequestFor } from '@firsthand/client';
+import type { RequestFor, ResponseFor } from '@firsthand/client';
 import { type Changes, hrefOf } from '../../address.ts';
 import { Bars } from '../../parts/bars.tsx';
 import { AnswerView, Card } from '../../parts/card.tsx';
@@ -147,7 +147,7 @@ const hrefOfRows = ({ by, only, condition }: Tab, shown: Changes): string => {
 const hrefOfAll = (tab: Tab): string | undefined => (isShared ? undefined : hrefOfRows(tab, { rows: 'all' }));
 const hrefOfPeople = (tab: Tab, value: string): string => hrefOfRows(tab, { who: JSON.stringify({ value: [value] }) });
 
-type Row = AnswerFor<'reportBreakdown'>['row'][number];
+type Row = ResponseFor<'reportBreakdown'>['row'][number];
 const valueIn = ({ values }: Row): string | null => values[0] ?? null;
 
 const Group = ({

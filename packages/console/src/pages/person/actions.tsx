@@ -1,5 +1,5 @@
 /** The actions on a contact: edit, merge, export, erase. */
-import type { AnswerFor } from '@firsthand/client';
+import type { ResponseFor } from '@firsthand/client';
 import { useState } from 'preact/hooks';
 import { go, hrefOf } from '../../address.ts';
 import { api, messageOf } from '../../api.ts';
@@ -11,7 +11,7 @@ import { nameOfPerson } from '../../reading/person.ts';
 import { ContactChoice, type ContactResult } from './contact-choice.tsx';
 import { EditContact } from './edit-contact.tsx';
 
-type Contact = AnswerFor<'getContact'>['contact'];
+type Contact = ResponseFor<'getContact'>['contact'];
 
 interface DialogProps {
   readonly contact: Contact;

@@ -1,5 +1,5 @@
 /** Claims: unverified values that browsers sent about a person. Each can be accepted or voided. */
-import type { AnswerFor } from '@firsthand/client';
+import type { ResponseFor } from '@firsthand/client';
 import { api } from '../../api.ts';
 import { Card } from '../../parts/card.tsx';
 import { act } from '../../parts/notices.tsx';
@@ -8,7 +8,7 @@ import { canEdit } from '../../reading/account.ts';
 import { nameOfUser } from '../../reading/person.ts';
 import { BrowserMark } from './browser-mark.tsx';
 
-type Claim = NonNullable<AnswerFor<'getContact'>['claim']>[number];
+type Claim = NonNullable<ResponseFor<'getContact'>['claim']>[number];
 
 const valuesIn = ({ contact }: Claim): string[] => {
   const { contactAttr, ...texts } = contact;

@@ -1,5 +1,5 @@
 /** A dialog to choose a contact, and the button that links a browser to the chosen one. */
-import type { AnswerFor } from '@firsthand/client';
+import type { ResponseFor } from '@firsthand/client';
 import { useEffect, useState } from 'preact/hooks';
 import { go, hrefOf } from '../../address.ts';
 import { api, messageOf } from '../../api.ts';
@@ -9,7 +9,7 @@ import { Avatar } from '../../parts/small.tsx';
 import { canEdit } from '../../reading/account.ts';
 import { nameOfPerson } from '../../reading/person.ts';
 
-export type ContactResult = AnswerFor<'searchContact'>['contact'][number];
+export type ContactResult = ResponseFor<'searchContact'>['contact'][number];
 
 const typingMs = 150;
 const limit = 8;

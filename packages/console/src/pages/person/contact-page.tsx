@@ -1,5 +1,5 @@
 /** The page of a contact: details, browsers, claims, actions and history. */
-import type { AnswerFor } from '@firsthand/client';
+import type { ResponseFor } from '@firsthand/client';
 import { Card } from '../../parts/card.tsx';
 import { Avatar, Badge, CopyableText, RelativeTime } from '../../parts/small.tsx';
 import { attributeName } from '../../reading/filter.ts';
@@ -12,7 +12,7 @@ import { Claims } from './claims.tsx';
 import { numbersOf, toLinkEntries, toMergeEntries } from './history.ts';
 import { Timeline } from './timeline.tsx';
 
-type ContactAnswer = AnswerFor<'getContact'>;
+type ContactAnswer = ResponseFor<'getContact'>;
 
 const fields = {
   contactTitle: 'Title',

@@ -1,5 +1,5 @@
 /** The dialog to edit a contact's fields, profile, status, tags and attributes. */
-import type { AnswerFor } from '@firsthand/client';
+import type { ResponseFor } from '@firsthand/client';
 import { useEffect, useState } from 'preact/hooks';
 import { api, problemOf } from '../../api.ts';
 import { DialogForm } from '../../parts/dialog-form.tsx';
@@ -11,7 +11,7 @@ import { attributeKey, diffContactValues, hasTag, tagKey, textFields, valuesOf }
 import { nameOfPerson } from '../../reading/person.ts';
 
 interface EditContactProps {
-  readonly contact: AnswerFor<'getContact'>['contact'];
+  readonly contact: ResponseFor<'getContact'>['contact'];
   readonly reload: () => void;
   readonly close: () => void;
 }

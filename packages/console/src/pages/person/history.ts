@@ -1,9 +1,9 @@
 /** A person's history: sessions, links and merges in order of time. Pure functions. */
-import type { AnswerFor } from '@firsthand/client';
+import type { ResponseFor } from '@firsthand/client';
 import type { LoggedEvent } from '../../parts/event-line.tsx';
 
-export type Link = NonNullable<AnswerFor<'getContact'>['link']>[number];
-type Merge = NonNullable<AnswerFor<'getContact'>['merge']>[number];
+export type Link = NonNullable<ResponseFor<'getContact'>['link']>[number];
+type Merge = NonNullable<ResponseFor<'getContact'>['merge']>[number];
 
 /** The pause that ends a session, the same as in reports. */
 const pauseMs = 30 * 60_000;

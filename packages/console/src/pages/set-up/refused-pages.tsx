@@ -1,12 +1,12 @@
 /** Warnings about pages that were refused because of their origin or a leaked token, and how to fix it. */
-import type { AnswerFor } from '@firsthand/client';
+import type { ResponseFor } from '@firsthand/client';
 import { hrefOf } from '../../address.ts';
 import { RelativeTime } from '../../parts/small.tsx';
 import { account } from '../../reading/account.ts';
 import { nameOfActor } from '../settings/token-list.ts';
 import { allowOrigin } from './origins.tsx';
 
-type Service = AnswerFor<'getService'>;
+type Service = ResponseFor<'getService'>;
 
 const RefusedOrigin = ({ origin, refusedTime }: NonNullable<Service['refusedOrigin']>) => {
   if (account.value?.accountOrigin.includes(origin)) return null;

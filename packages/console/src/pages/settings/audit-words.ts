@@ -1,8 +1,8 @@
 /** Describes entries of the audit log in words. */
-import type { AnswerFor } from '@firsthand/client';
+import type { ResponseFor } from '@firsthand/client';
 import { nameOfMember } from '../../reading/member-names.ts';
 
-export type AuditEntry = AnswerFor<'listAudit'>['audit'][number];
+export type AuditEntry = ResponseFor<'listAudit'>['audit'][number];
 export type AuditAction = AuditEntry['action'];
 
 export const actionWords: Readonly<Record<AuditAction, string>> = {

@@ -1,5 +1,5 @@
 /** The dialog that creates a token. */
-import type { AnswerFor } from '@firsthand/client';
+import type { ResponseFor } from '@firsthand/client';
 import { useState } from 'preact/hooks';
 import { api, messageOf } from '../../api.ts';
 import { DialogForm } from '../../parts/dialog-form.tsx';
@@ -8,7 +8,7 @@ import { readAccount } from '../../reading/account.ts';
 import { type Expiry, expiresTimeOf, expiries } from './expiry.ts';
 import type { Token } from './token-list.ts';
 
-export type CreatedToken = AnswerFor<'createToken'> & { readonly tokenName: string };
+export type CreatedToken = ResponseFor<'createToken'> & { readonly tokenName: string };
 type Kind = Token['tokenKind'];
 
 const kinds: Readonly<Record<Kind, string>> = {

@@ -1,5 +1,5 @@
 /** The share links of the account. */
-import type { AnswerFor } from '@firsthand/client';
+import type { ResponseFor } from '@firsthand/client';
 import { useState } from 'preact/hooks';
 import { api } from '../../api.ts';
 import { AnswerView, Card } from '../../parts/card.tsx';
@@ -15,7 +15,7 @@ import { nameOfMember } from '../../reading/member-names.ts';
 import { LastUsed } from './last-used.tsx';
 import { nameOfActor } from './token-list.ts';
 
-type ShareLink = AnswerFor<'listShareLinks'>['shareLink'][number];
+type ShareLink = ResponseFor<'listShareLinks'>['shareLink'][number];
 
 const pageNames: Readonly<Record<ShareLink['viewPage'], string>> = { overview: 'Overview', events: 'Events' };
 

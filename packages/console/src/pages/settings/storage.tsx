@@ -1,5 +1,5 @@
 /** Stored data, retention, and status for the server's operator. For owners. */
-import type { AnswerFor } from '@firsthand/client';
+import type { ResponseFor } from '@firsthand/client';
 import { api } from '../../api.ts';
 import { AnswerView, Card } from '../../parts/card.tsx';
 import { RelativeTime } from '../../parts/small.tsx';
@@ -10,7 +10,7 @@ import { OwnersOnly } from './owners-only.tsx';
 
 const daySeconds = 86_400;
 
-type Service = AnswerFor<'getService'>;
+type Service = ResponseFor<'getService'>;
 
 const StoredData = ({ service }: { readonly service: Service | undefined }) => {
   const shown = account.value;

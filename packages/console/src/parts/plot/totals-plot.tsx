@@ -1,12 +1,12 @@
 /** A plot of one measure of reportTotals by interval, with the earlier range behind it. */
-import type { AnswerFor } from '@firsthand/client';
+import type { ResponseFor } from '@firsthand/client';
 import { formatTime } from '../../reading/format.ts';
 import type { Measure } from '../../reading/measures.ts';
 import { type Interval, range } from '../../reading/range.ts';
 import { earlierLabel } from '../range-words.ts';
 import { Plot } from './plot.tsx';
 
-export type Totals = AnswerFor<'reportTotals'>;
+export type Totals = ResponseFor<'reportTotals'>;
 
 /** Whether the last interval is not over yet. */
 export const isLastOpen = (intervals: readonly { readonly to: string }[]): boolean =>

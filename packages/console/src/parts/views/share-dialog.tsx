@@ -1,5 +1,5 @@
 /** The dialog that creates a share link to the current page. */
-import type { AnswerFor } from '@firsthand/client';
+import type { ResponseFor } from '@firsthand/client';
 import { useState } from 'preact/hooks';
 import { root } from '../../address.ts';
 import { api, messageOf } from '../../api.ts';
@@ -25,7 +25,7 @@ const limitRows = (request: PageReport['request']): PageReport['request'] => {
 const expiries = { 7: 'In 7 days', 30: 'In 30 days', 90: 'In 90 days', 365: 'In a year' } as const;
 const dayMs = 86_400_000;
 
-type CreatedLink = AnswerFor<'createShareLink'>;
+type CreatedLink = ResponseFor<'createShareLink'>;
 
 const NewLink = ({
   link: { shareSecret, expiresTime },

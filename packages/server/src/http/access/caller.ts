@@ -1,5 +1,5 @@
 /** The caller of an operation: its token, its account, and the time of its request. */
-import type { AnswerOf, InputOf, OperationName } from '@firsthand/contract/operations';
+import type { InputOf, OperationName, OutputOf } from '@firsthand/contract/operations';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Access, Store, StoreCaller } from '../../store/store.ts';
 import type { Agent } from '../request/agents.ts';
@@ -32,7 +32,7 @@ export interface Caller {
 }
 
 /** Runs an operation on validated input. Rejects with a Refusal. */
-export type Answering<Name extends OperationName> = (input: InputOf<Name>, caller: Caller) => Promise<AnswerOf<Name>>;
+export type Answering<Name extends OperationName> = (input: InputOf<Name>, caller: Caller) => Promise<OutputOf<Name>>;
 
 export type AnsweringAll<Names extends OperationName> = { readonly [Name in Names]: Answering<Name> };
 

@@ -1,6 +1,7 @@
 /** Builds responses, with the headers that all share. Only here does a Refusal become an HTTP response. */
-import type { ErrorAnswer, Problem } from '@firsthand/contract/answer';
+
 import { statusOf } from '@firsthand/contract/errors';
+import type { ErrorBody, Problem } from '@firsthand/contract/response';
 import type { Refusal } from '../../shared/refusal.ts';
 import { openHeaders } from './cors.ts';
 
@@ -40,7 +41,7 @@ export const jsonAnswer = <Body extends { status: string }>(
 export const emptyAnswer = (exchange: Exchange, status: number, more?: AnswerHeaders): Response =>
   new Response(null, { status, headers: more ? Object.assign(headersOf(exchange), more) : headersOf(exchange) });
 
-export const refusalBody = ({ requestID }: Exchange, { code, field, message }: Refusal): ErrorAnswer => ({
+export const refusalBody = ({ requestID }: Exchange, { code, field, message }: Refusal): ErrorBody => ({
   error: { code, message, field },
   requestID,
   status: String(statusOf(code)),

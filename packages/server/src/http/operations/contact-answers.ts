@@ -1,5 +1,5 @@
 /** Contacts, claims, links and merges as responses show them. */
-import type { AnswerOf } from '@firsthand/contract/operations';
+import type { OutputOf } from '@firsthand/contract/operations';
 import type {
   ClaimDetail,
   ContactDetail,
@@ -10,7 +10,7 @@ import type {
 } from '../../store/store.ts';
 import { isoTime } from '../answers/iso-time.ts';
 
-type ContactAnswer = AnswerOf<'getContact'>['contact'];
+type ContactAnswer = OutputOf<'getContact'>['contact'];
 
 const attributesAnswer = (attributes: ContactDetail['attributes']) =>
   attributes.map(([attrID, attrValue]) => ({ attrID, attrValue }));
@@ -31,7 +31,7 @@ export const contactAnswer = (contact: ContactDetail): ContactAnswer => ({
   contactAttr: attributesAnswer(contact.attributes),
 });
 
-export const claimAnswer = (claim: ClaimDetail): AnswerOf<'exportContact'>['claim'][number] => ({
+export const claimAnswer = (claim: ClaimDetail): OutputOf<'exportContact'>['claim'][number] => ({
   claimID: claim.claimID,
   contactUUID: claim.contactUUID,
   userUUID: claim.userUUID,
@@ -48,7 +48,7 @@ export const claimAnswer = (claim: ClaimDetail): AnswerOf<'exportContact'>['clai
   },
 });
 
-export const linkAnswer = (link: LinkDetail): AnswerOf<'exportContact'>['link'][number] => ({
+export const linkAnswer = (link: LinkDetail): OutputOf<'exportContact'>['link'][number] => ({
   linkID: link.linkID,
   userUUID: link.userUUID,
   contactUUID: link.contactUUID,
@@ -64,7 +64,7 @@ export const importAnswer = ({
   createdTime,
   isCreated,
   changes,
-}: ContactImport): AnswerOf<'exportContact'>['import'][number] => ({
+}: ContactImport): OutputOf<'exportContact'>['import'][number] => ({
   ...{ importID, importName, importedTime: isoTime(createdTime), created: isCreated },
   change: [...changes],
 });

@@ -1,15 +1,16 @@
 /** createContacts: validates, stores and reports each contact separately. */
-import type { Problem } from '@firsthand/contract/answer';
+
 import { check } from '@firsthand/contract/checking';
 import { batchContact } from '@firsthand/contract/contact';
-import type { AnswerOf } from '@firsthand/contract/operations';
+import type { OutputOf } from '@firsthand/contract/operations';
+import type { Problem } from '@firsthand/contract/response';
 import { Refusal } from '../../shared/refusal.ts';
 import type { NewContact, Store } from '../../store/store.ts';
 import type { AnsweringAll, Caller } from '../access/caller.ts';
 import { problemAnswer } from '../answers/answers.ts';
 import { isNewContact, toNewContact } from './new-contact.ts';
 
-type ContactResult = AnswerOf<'createContacts'>['contact'][number];
+type ContactResult = OutputOf<'createContacts'>['contact'][number];
 interface Entry {
   readonly at: string;
   readonly checked: NewContact | Problem;

@@ -1,5 +1,5 @@
 import { limits } from '@firsthand/contract/limits';
-import type { AnswerOf } from '@firsthand/contract/operations';
+import type { OutputOf } from '@firsthand/contract/operations';
 import { Refusal } from '../../shared/refusal.ts';
 import type { CountBucket, Store, StoredEvent } from '../../store/store.ts';
 import { type AnsweringAll, accountOf } from '../access/caller.ts';
@@ -7,7 +7,7 @@ import { parseCursor, toCursor } from '../answers/cursor.ts';
 import { isoTime } from '../answers/iso-time.ts';
 import { edgesOf, endOfRange } from './calendar.ts';
 
-type EventAnswer = AnswerOf<'getEvent'>['event'][number];
+type EventAnswer = OutputOf<'getEvent'>['event'][number];
 
 const whyAnswer = ({ rule, linkID, verified, claimID, mergedFrom }: StoredEvent['why']): EventAnswer['why'] => ({
   rule,

@@ -1,7 +1,7 @@
 /** importContacts: stores the contacts of a file, or checks them. */
 import { check } from '@firsthand/contract/checking';
 import { importedContact } from '@firsthand/contract/import';
-import type { AnswerOf } from '@firsthand/contract/operations';
+import type { OutputOf } from '@firsthand/contract/operations';
 import type { ImportOutcome, Store } from '../../store/store.ts';
 import { type AnsweringAll, type Caller, toStoreCaller } from '../access/caller.ts';
 import { findDefaultProfile } from '../segment/contacts.ts';
@@ -19,7 +19,7 @@ const toAnswer = (
   sent: readonly SentRecord[],
   outcomes: readonly ImportOutcome[],
   position: number,
-): AnswerOf<'importContacts'> => {
+): OutputOf<'importContacts'> => {
   const { accepted, refusal } = splitOutcomes(sent, outcomes);
   const stored = accepted.filter(({ kept }) => kept);
   const created = stored.filter((outcome) => 'created' in outcome && outcome.created).length;

@@ -1,4 +1,4 @@
-import type { Problem } from '@firsthand/contract/answer';
+import type { Problem } from '@firsthand/contract/response';
 import type { ImportOutcome, ImportStep } from '../../store/store.ts';
 
 /** A record of a request: what to store, or why it is refused. */

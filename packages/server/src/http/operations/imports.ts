@@ -1,9 +1,10 @@
 /** Imports of files: creates and lists them, stores their messages, and undoes them. */
-import type { Problem } from '@firsthand/contract/answer';
+
 import { check, isRecord } from '@firsthand/contract/checking';
 import { batchContact } from '@firsthand/contract/contact';
 import { batchEvent } from '@firsthand/contract/event';
-import type { AnswerOf } from '@firsthand/contract/operations';
+import type { OutputOf } from '@firsthand/contract/operations';
+import type { Problem } from '@firsthand/contract/response';
 import { nanoid } from 'nanoid';
 import { unlikelyTime } from '../../ingest/event-time.ts';
 import { newEvent } from '../../ingest/new-event.ts';
@@ -66,7 +67,7 @@ const toAnswer = (
   sent: readonly SentRecord[],
   outcomes: readonly ImportOutcome[],
   position: number,
-): AnswerOf<'importEvents'> => {
+): OutputOf<'importEvents'> => {
   const { accepted, refusal } = splitOutcomes(sent, outcomes);
   const imported = accepted.filter(({ kept }) => kept).length;
   return {

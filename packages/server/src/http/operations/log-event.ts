@@ -10,10 +10,11 @@
  * 7. `createLogEventReply`, `createLogEventsReply`: count the outcomes, and respond with JSON, an image, or a renewed
  *    cookie.
  */
-import type { Problem } from '@firsthand/contract/answer';
+
 import { check } from '@firsthand/contract/checking';
 import { batchEvent } from '@firsthand/contract/event';
-import type { AnswerOf, InputOf } from '@firsthand/contract/operations';
+import type { InputOf, OutputOf } from '@firsthand/contract/operations';
+import type { Problem } from '@firsthand/contract/response';
 import { type RequestContext, unlikelyTime } from '../../ingest/event-time.ts';
 import { newEvent } from '../../ingest/new-event.ts';
 import { Refusal } from '../../shared/refusal.ts';
@@ -28,7 +29,7 @@ import type { Traffic } from '../traffic.ts';
 import { createRequestContexts, withVisitor } from './request-context.ts';
 import { userCookie } from './user-cookie.ts';
 
-type EventResult = AnswerOf<'logEvents'>['event'][number];
+type EventResult = OutputOf<'logEvents'>['event'][number];
 
 const isEvent = (entry: NewEvent | Problem): entry is NewEvent => 'eventUUID' in entry;
 const isProblem = (result: EventResult | Problem): result is Problem => 'code' in result;

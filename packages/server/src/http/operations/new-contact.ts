@@ -1,4 +1,4 @@
-import type { Problem } from '@firsthand/contract/answer';
+import type { Problem } from '@firsthand/contract/response';
 import { nanoid } from 'nanoid';
 import { parseAddress } from '../../identity/email-address.ts';
 import { type ContactInput, contactValues } from '../../ingest/contact-change.ts';

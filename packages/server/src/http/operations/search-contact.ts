@@ -1,6 +1,6 @@
 /** searchContact: finds contacts, and adds what reports know of them. */
 import { limits } from '@firsthand/contract/limits';
-import type { AnswerOf } from '@firsthand/contract/operations';
+import type { OutputOf } from '@firsthand/contract/operations';
 import type { ContactFeedPage, ContactSearch, FoundContact, FoundContacts, Store } from '../../store/store.ts';
 import { type AnsweringAll, accountOf, type Caller } from '../access/caller.ts';
 import { parseSearchCursor, toSearchCursor } from '../answers/cursor.ts';
@@ -109,7 +109,7 @@ export const createSearchContact = (store: SearchStore, reports: ContactReports)
       const touches = include.includes('touch') ? await reports.readTouches(contacts, caller) : undefined;
       return {
         ...(count !== undefined && { count }),
-        contact: contacts.map(({ lastSeenTime, ...contact }): AnswerOf<'searchContact'>['contact'][number] => ({
+        contact: contacts.map(({ lastSeenTime, ...contact }): OutputOf<'searchContact'>['contact'][number] => ({
           ...contactAnswer(contact),
           ...(lastSeenTime !== null && { lastSeenTime: isoTime(lastSeenTime) }),
           ...touches?.get(contact.contact),

@@ -1,10 +1,11 @@
 /** Decides which refused writes are stored for replay, and in what form. */
-import type { Problem } from '@firsthand/contract/answer';
+
 import { isRecord } from '@firsthand/contract/checking';
 import { type ErrorCode, statusOf } from '@firsthand/contract/errors';
 import { parseJSON } from '@firsthand/contract/json';
 import { limits } from '@firsthand/contract/limits';
 import type { InputOf, OperationName } from '@firsthand/contract/operations';
+import type { Problem } from '@firsthand/contract/response';
 import { parseAddress } from '../../identity/email-address.ts';
 import { createEventUUID } from '../../ingest/new-event.ts';
 import type { Refusal } from '../../shared/refusal.ts';

@@ -1,6 +1,6 @@
 /** Replays a refused request after a fix: runs the steps of its operation's route, starting with validation. */
 import { check } from '@firsthand/contract/checking';
-import { type AnswerOf, type Operation, operations } from '@firsthand/contract/operations';
+import { type Operation, type OutputOf, operations } from '@firsthand/contract/operations';
 import { isLive } from '../../ingest/token.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { ListedToken, RefusableOperation, RefusedRequest, ReplayedWrite, Store } from '../../store/store.ts';
@@ -108,7 +108,7 @@ export const createReplay = (store: Store) => {
   return async (
     request: RefusedRequest,
     { fix = {}, as, time, by = null }: ReplayOptions,
-  ): Promise<AnswerOf<RefusableOperation>> => {
+  ): Promise<OutputOf<RefusableOperation>> => {
     const { operation, refused, input } = request;
     const fields = typeof input === 'string' ? fieldsOf(input, fix) : input;
     const definition: Operation = operations[operation];

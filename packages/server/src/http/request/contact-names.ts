@@ -2,8 +2,9 @@
  * How requests name contacts: by contactUUID, by the customer's own ID or by e-mail address, in this order of
  * precedence.
  */
-import type { Problem } from '@firsthand/contract/answer';
+
 import type { InputOf } from '@firsthand/contract/operations';
+import type { Problem } from '@firsthand/contract/response';
 import { parseAddress } from '../../identity/email-address.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { NamedContact, NamedOther } from '../../store/store.ts';

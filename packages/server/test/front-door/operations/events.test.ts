@@ -1,4 +1,4 @@
-import type { ErrorAnswer } from '@firsthand/contract/answer';
+import type { ErrorBody } from '@firsthand/contract/response';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Refusal } from '../../../src/shared/refusal.ts';
 import { makeContact, newUserUUID } from '../../fixtures/requests.ts';
@@ -134,7 +134,7 @@ describe('an event that has a name instead of an eventID', () => {
     const event = [{ eventName: 'Sold' }, {}, { eventID: 1, eventName: 'Sold' }, { eventName: '12' }];
     const { body } = await logMany({ userUUID: newUserUUID(), event });
     expect(body.event[0].status).toBe('200');
-    expect(body.event.slice(1).map(({ error }: ErrorAnswer) => [error.code, error.field, error.message])).toEqual([
+    expect(body.event.slice(1).map(({ error }: ErrorBody) => [error.code, error.field, error.message])).toEqual([
       ['missing_field', 'event[1].eventID', '`event[1].eventID` is required unless `eventName` is given'],
       ['invalid_field', 'event[2].eventName', '`event[2].eventName` must not be given together with `eventID`'],
       ['invalid_field', 'event[3].eventName', expect.stringContaining('send a number as `eventID`')],

@@ -1,5 +1,5 @@
-import type { ErrorAnswer } from '@firsthand/contract/answer';
 import { limits } from '@firsthand/contract/limits';
+import type { ErrorBody } from '@firsthand/contract/response';
 import { Hono } from 'hono';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -162,7 +162,7 @@ describe('streamEvents', () => {
         const answer = await scene.app.request(`${path}?contactUUID=${id}`, {
           headers: { Authorization: `Bearer ${tokenUUID}` },
         });
-        const { error } = (await answer.json()) as ErrorAnswer;
+        const { error } = (await answer.json()) as ErrorBody;
         answers.push([answer.status, error.code]);
       }
       expect(answers).toEqual([

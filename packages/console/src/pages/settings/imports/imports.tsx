@@ -1,5 +1,5 @@
 /** The imports of the account: a new one, all earlier ones, and their undo. */
-import type { AnswerFor } from '@firsthand/client';
+import type { ResponseFor } from '@firsthand/client';
 import { useState } from 'preact/hooks';
 import { api } from '../../../api.ts';
 import { AnswerView, Card } from '../../../parts/card.tsx';
@@ -37,7 +37,7 @@ const pollMs = 1_000;
 const [firstLimit, maxLimit] = [100, 1_000];
 
 /** Reads the newest imports, repeatedly while one of them changes. */
-const useImports = (limit: number): Answer<AnswerFor<'listImports'>> => {
+const useImports = (limit: number): Answer<ResponseFor<'listImports'>> => {
   const [isUndoing, setUndoing] = useState(false);
   const isChanging = isUndoing || isRunning.value;
   const read = async (signal: AbortSignal) => {
@@ -54,7 +54,7 @@ const canUndo = ({ kind, state, importID }: Import): boolean =>
   importID !== runningID.value;
 
 interface ListProps {
-  readonly answer: Answer<AnswerFor<'listImports'>>;
+  readonly answer: Answer<ResponseFor<'listImports'>>;
   readonly reload: () => void;
   readonly more: (() => void) | undefined;
 }

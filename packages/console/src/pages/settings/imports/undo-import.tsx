@@ -1,5 +1,5 @@
 /** Undoes an import after a confirmation. */
-import type { AnswerFor } from '@firsthand/client';
+import type { ResponseFor } from '@firsthand/client';
 import { useState } from 'preact/hooks';
 import { api } from '../../../api.ts';
 import { Dialog } from '../../../parts/dialog.tsx';
@@ -7,7 +7,7 @@ import { act } from '../../../parts/notices.tsx';
 import { formatWhole } from '../../../reading/format.ts';
 import { eventImport } from './event-import.ts';
 
-export type Import = AnswerFor<'listImports'>['import'][number];
+export type Import = ResponseFor<'listImports'>['import'][number];
 
 const consequencesOf = ({ kind, imported }: Import): string =>
   kind === 'events'

@@ -1,6 +1,6 @@
-import type { AnswerFor } from '@firsthand/client';
+import type { ResponseFor } from '@firsthand/client';
 
-export type RefusedPage = AnswerFor<'listRefused'>;
+export type RefusedPage = ResponseFor<'listRefused'>;
 export type RefusedRequest = RefusedPage['refused'][number];
 
 /** The JSON of a request or, if it could not be parsed, the text that was sent. */

@@ -1,10 +1,11 @@
 /**
  * The contacts in createAccount and updateAccount requests: each contact is validated, stored and reported separately.
  */
-import type { Problem } from '@firsthand/contract/answer';
+
 import { check } from '@firsthand/contract/checking';
 import { accountContact } from '@firsthand/contract/contact';
-import type { AnswerOf } from '@firsthand/contract/operations';
+import type { OutputOf } from '@firsthand/contract/operations';
+import type { Problem } from '@firsthand/contract/response';
 import { nanoid } from 'nanoid';
 import { parseAddress } from '../../../identity/email-address.ts';
 import { contactChanges } from '../../../ingest/contact-change.ts';
@@ -12,7 +13,7 @@ import type { AccountContact, ContactOutcome } from '../../../store/store.ts';
 import { problemAnswer } from '../../answers/answers.ts';
 import { addressProblem } from '../../request/contact-names.ts';
 
-type ContactResult = AnswerOf<'createAccount'>['contact'][number];
+type ContactResult = OutputOf<'createAccount'>['contact'][number];
 
 const outcomeResult = (outcome: ContactOutcome, at: string): ContactResult => {
   if ('contactUUID' in outcome) {

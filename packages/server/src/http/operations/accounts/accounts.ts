@@ -1,5 +1,5 @@
 import { limits } from '@firsthand/contract/limits';
-import type { AnswerOf, InputOf } from '@firsthand/contract/operations';
+import type { InputOf, OutputOf } from '@firsthand/contract/operations';
 import { canonicalOrigins, cataloguesOf, newAccount } from '../../../ingest/new-account.ts';
 import { isLive, isMemberAccess } from '../../../ingest/token.ts';
 import { Refusal } from '../../../shared/refusal.ts';
@@ -10,7 +10,7 @@ import { checkAccountContacts } from './account-contacts.ts';
 import { checkRemovals, withdrawForced } from './catalogue-uses.ts';
 import { tokenAnswer } from './tokens.ts';
 
-type AccountAnswer = AnswerOf<'getAccount'>['account'];
+type AccountAnswer = OutputOf<'getAccount'>['account'];
 
 /** The members that all entries share, in addition to their ID and name. */
 const entryAnswer = <ID>(

@@ -1,5 +1,5 @@
-import type { Problem } from '@firsthand/contract/answer';
 import { limits } from '@firsthand/contract/limits';
+import type { Problem } from '@firsthand/contract/response';
 import { Refusal } from '../../../shared/refusal.ts';
 import type { RefusedCount, RefusedRequest, Store } from '../../../store/store.ts';
 import { type AnsweringAll, actorOf, namedAccount } from '../../access/caller.ts';

@@ -1,5 +1,5 @@
 import type { TokenKind } from '@firsthand/contract/account/tokens';
-import type { AnswerOf } from '@firsthand/contract/operations';
+import type { OutputOf } from '@firsthand/contract/operations';
 import { nanoid } from 'nanoid';
 import { createTokenText, newToken } from '../../../ingest/token.ts';
 import { Refusal } from '../../../shared/refusal.ts';
@@ -7,7 +7,7 @@ import type { Store, TokenDetail } from '../../../store/store.ts';
 import { type AnsweringAll, actorOf, type Caller, namedAccount } from '../../access/caller.ts';
 import { isoTime } from '../../answers/iso-time.ts';
 
-type AccountToken = NonNullable<AnswerOf<'getAccount'>['account']['token']>[number];
+type AccountToken = NonNullable<OutputOf<'getAccount'>['account']['token']>[number];
 
 /** Returns a token as responses show it. The command line also lists operator tokens, which belong to no account. */
 export const tokenAnswer = <Kind extends TokenKind = AccountToken['tokenKind']>(token: TokenDetail) => ({

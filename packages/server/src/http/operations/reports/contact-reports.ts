@@ -1,6 +1,6 @@
 /** What searchContact reads from reports: the contacts of a segment, and the first and last touch of contacts. */
 import { touchAttributes } from '@firsthand/contract/contact';
-import type { AnswerOf } from '@firsthand/contract/operations';
+import type { OutputOf } from '@firsthand/contract/operations';
 import type { TouchesResult } from '../../../reports/queries.ts';
 import { accountOf, type Caller } from '../../access/caller.ts';
 import { parsePeopleCursor, toPeopleCursor } from '../../answers/cursor.ts';
@@ -11,7 +11,7 @@ import type { NameStore, ResolveNames } from './name-resolution.ts';
 import { ownSitesOf } from './own-sites.ts';
 import type { ReportRunner } from './run-report.ts';
 
-type FoundAnswer = AnswerOf<'searchContact'>['contact'][number];
+type FoundAnswer = OutputOf<'searchContact'>['contact'][number];
 type Touches = Pick<FoundAnswer, 'firstTouch' | 'lastTouch'>;
 
 const toTouch = ({ time, values, referrerHost }: TouchesResult['people'][number]['first']) =>

@@ -1,6 +1,6 @@
 /** reportPeople: lists the people behind a figure in a report. */
 import { limits } from '@firsthand/contract/limits';
-import type { AnswerOf, InputOf } from '@firsthand/contract/operations';
+import type { InputOf, OutputOf } from '@firsthand/contract/operations';
 import { type DimensionText, funnelSeconds } from '@firsthand/contract/reports/report';
 import type { PeopleOf } from '../../../reports/queries.ts';
 import type { PeopleNames } from '../../../store/report-feed.ts';
@@ -52,7 +52,7 @@ const toPeopleOf = (input: Input, range: Range, context: ResolvedNames & Dimensi
 };
 
 type PersonNames = Omit<
-  AnswerOf<'reportPeople'>['person'][number],
+  OutputOf<'reportPeople'>['person'][number],
   'events' | 'users' | 'value' | 'firstTime' | 'lastTime'
 >;
 

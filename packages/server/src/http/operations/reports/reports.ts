@@ -1,6 +1,6 @@
 /** Translates validated report requests into engine queries, and engine results into responses. */
 import { limits } from '@firsthand/contract/limits';
-import type { AnswerOf, InputOf } from '@firsthand/contract/operations';
+import type { InputOf, OutputOf } from '@firsthand/contract/operations';
 import { type DimensionText, funnelSeconds } from '@firsthand/contract/reports/report';
 import type {
   BreakdownQuery,
@@ -50,7 +50,7 @@ interface Translation<Name extends ReportOperation, One extends ReportQuery> {
   readonly toResponse: (
     result: ResultOf<One>,
     request: { readonly input: Input<Name>; readonly query: OwnFields<One>; readonly kinds: EventKinds },
-  ) => Omit<AnswerOf<Name>, Shared>;
+  ) => Omit<OutputOf<Name>, Shared>;
 }
 
 /** Returns the intervals between adjacent edges, with the counts of each. */
@@ -258,7 +258,7 @@ export const createReports = (
         through: toCursor('events', through),
         milliseconds: Math.round(performance.now() - startTime),
         // The compiler can't infer that a part and the shared members make up the whole response.
-      } as unknown as AnswerOf<Name>;
+      } as unknown as OutputOf<Name>;
     };
 
   return {

@@ -13,7 +13,7 @@ export type WithDates<Value> = Value extends readonly (infer Entry)[]
     : Value;
 
 /** The response of an operation. With `dates`, times are Dates; otherwise ISO 8601 in UTC, with milliseconds. */
-export type AnswerFor<Name extends OperationName, Dates extends boolean = false> = Dates extends true
+export type ResponseFor<Name extends OperationName, Dates extends boolean = false> = Dates extends true
   ? WithDates<ResponseOf<Name>>
   : ResponseOf<Name>;
 

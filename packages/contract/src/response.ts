@@ -1,20 +1,20 @@
 /** Building blocks shared by all responses. */
 import * as z from 'zod';
 import { type ErrorCode, errors } from './errors.ts';
-import { described } from './fields.ts';
+import { describe } from './fields.ts';
 
 /** A string in a response, with the description and example of a request field. */
 export const responseText = (schema: z.ZodType) => {
   const { description = '', example } = schema.meta() ?? {};
-  return described(z.string(), description, example);
+  return describe(z.string(), description, example);
 };
 
 /** A string in a response. */
-export const text = (description: string, example: string) => described(z.string(), description, example);
-export const flag = (description: string, example = true) => described(z.boolean(), description, example);
+export const text = (description: string, example: string) => describe(z.string(), description, example);
+export const flag = (description: string, example = true) => describe(z.boolean(), description, example);
 
 const wholeNumber = z.number().int();
-export const count = (description: string, example: number) => described(wholeNumber, description, example);
+export const count = (description: string, example: number) => describe(wholeNumber, description, example);
 
 /**
  * A time in a response: ISO 8601 in UTC, with milliseconds. The property that holds it must be named `…Time`, `from` or
@@ -24,14 +24,14 @@ export const isoTime = (description: string, example = '2026-11-01T09:30:00.000Z
   z.string().meta({ description, example, format: 'date-time' });
 
 /** A property that is either true or absent. */
-export const trueOrAbsent = (description: string) => described(z.literal(true), description, true).optional();
+export const trueOrAbsent = (description: string) => describe(z.literal(true), description, true).optional();
 
 export const eventID = count('The kind of event.', 3);
 
-export const status = described(z.string().regex(/^\d{3}$/), 'The HTTP status, as a string.', '200');
+export const status = describe(z.string().regex(/^\d{3}$/), 'The HTTP status, as a string.', '200');
 
 /** The schema of a successful response: the members of `shape`, `ignored` and `status`. */
-export const answer = <Shape extends z.ZodRawShape>(shape: Shape) =>
+export const response = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.object({
     ...shape,
     ignored: z
@@ -49,7 +49,7 @@ export const answer = <Shape extends z.ZodRawShape>(shape: Shape) =>
   });
 
 export const problem = z.object({
-  code: described(
+  code: describe(
     z.enum(Object.keys(errors) as [ErrorCode, ...ErrorCode[]]),
     'The error code, from a closed list.',
     'invalid_field',
@@ -61,11 +61,11 @@ export const problem = z.object({
   field: text('The path of the field that caused the error.', 'event[3].eventID').optional(),
 });
 
-export const errorAnswer = z.object({
+export const errorBody = z.object({
   error: problem,
   requestID: text("Identifies the request in the service's log.", 'q3VnX8bT0zRk5yWcJ1LsA'),
-  status: described(status, 'The HTTP status, as a string.', '400'),
+  status: describe(status, 'The HTTP status, as a string.', '400'),
 });
 
 export type Problem = z.output<typeof problem>;
-export type ErrorAnswer = z.output<typeof errorAnswer>;
+export type ErrorBody = z.output<typeof errorBody>;
