@@ -98,7 +98,7 @@ const formatLastUse = ({ lastUsedTime }: ListedToken): string => {
 };
 
 const list = async (options: Options): Promise<void> => {
-  const [{ tokenAnswer }, tokens] = await Promise.all([
+  const [{ tokenResponse }, tokens] = await Promise.all([
     import('../http/operations/accounts/tokens.ts'),
     withStore(options, async (store) =>
       (await store.listTokens({ account: await findAccountNumber(store, options) })).filter(
@@ -108,7 +108,7 @@ const list = async (options: Options): Promise<void> => {
   ]);
   if (options.json)
     return printJSON(
-      tokens.map((token) => ({ accountUUID: token.accountUUID ?? '', ...tokenAnswer<TokenKind>(token) })),
+      tokens.map((token) => ({ accountUUID: token.accountUUID ?? '', ...tokenResponse<TokenKind>(token) })),
     );
   const rows = tokens.map((token) => [
     token.accountName ?? '(the service)',

@@ -102,9 +102,9 @@ const list = async (options: Options): Promise<void> => {
       })),
     );
   });
-  const { memberAnswer } = await import('../http/operations/accounts/members.ts');
+  const { memberResponse } = await import('../http/operations/accounts/members.ts');
   const members = membersByAccount.flatMap(({ members, ...account }) =>
-    members.map((member) => ({ ...account, ...memberAnswer(member, Date.now()) })),
+    members.map((member) => ({ ...account, ...memberResponse(member, Date.now()) })),
   );
   if (options.json) return printJSON(members.map(({ accountName: _, ...member }) => member));
   const rows = members.map((member) => [

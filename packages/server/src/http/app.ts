@@ -210,13 +210,13 @@ export const createApp = ({
     requestAddress: createRequestAddress(trustProxy),
     unknownTokenRate: rateLimits.unknownToken,
   });
-  const { answering, replies } = createOperationReplies({
+  const { handlers, replies } = createOperationReplies({
     ...{ store, log, rateLimits, reports, quota, traffic, countryOf, serviceFacts, refusedPages, isStopping },
   });
 
   const sharedViews = createSharedRoutes({
     ...reading,
-    ...{ store, addressOf, answering },
+    ...{ store, addressOf, handlers },
     unknownTokenRate: rateLimits.unknownToken,
     page: files.console === undefined ? undefined : toSharedPage(readConsolePage(files.console)),
   });
@@ -235,7 +235,7 @@ export const createApp = ({
   if (segmentPath !== undefined) {
     const segmentRoutes = createSegmentRoutes({
       ...accepting,
-      ...{ store, answering, countryOf, traffic, base },
+      ...{ store, handlers, countryOf, traffic, base },
       folder: segmentPath,
       places: [...new Set(['/', apiPrefix])],
       consoleHost: consoleOrigin && new URL(consoleOrigin).host,

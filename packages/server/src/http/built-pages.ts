@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import { emptyAnswer } from './answers/answers.ts';
+import { emptyResponse } from './responses/responses.ts';
 import type { Route } from './routes.ts';
 import { type Form, formsOf, staticRoute } from './static-file.ts';
 
@@ -56,7 +56,7 @@ export const compressed = (text: string): Form[] => {
 export const redirect = (name: string, location: string): Route => ({
   name,
   methods: ['GET'],
-  answer: (_, exchange) => emptyAnswer(exchange, 308, { Location: location }),
+  handle: (_, exchange) => emptyResponse(exchange, 308, { Location: location }),
 });
 
 interface Assets {

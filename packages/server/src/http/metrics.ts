@@ -1,6 +1,6 @@
 /** Serves /metrics on the public port to requests with its token, in the text format of Prometheus. */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { headersOf } from './answers/answers.ts';
+import { headersOf } from './responses/responses.ts';
 import type { Route } from './routes.ts';
 
 export interface MetricsAccess {
@@ -26,6 +26,6 @@ export const createHasToken = (token: string) => {
 export const metricsRoute = ({ read }: MetricsAccess): Route => ({
   name: 'metrics',
   methods: ['GET'],
-  answer: async (_, exchange) =>
+  handle: async (_, exchange) =>
     new Response(await read(), { headers: { ...headersOf(exchange), 'Content-Type': metricsType } }),
 });

@@ -3,7 +3,7 @@
  * like an ad blocker.
  */
 
-import { headersOf } from './answers/answers.ts';
+import { headersOf } from './responses/responses.ts';
 import type { Route } from './routes.ts';
 import type { PagePaths } from './script-tag.ts';
 
@@ -29,7 +29,7 @@ export const missingScriptRoute = (base: string, { trackerPath }: PagePaths): Ro
     openToPages: true,
     // Hidden because the client chose the path, which may contain anything.
     loggedPath: '/….js',
-    answer: (_, exchange) =>
+    handle: (_, exchange) =>
       new Response(script, {
         headers: {
           ...headersOf(exchange),

@@ -1,5 +1,5 @@
 import { openAPI } from '@firsthand/contract/openapi';
-import { headersOf } from './answers/answers.ts';
+import { headersOf } from './responses/responses.ts';
 import type { Route } from './routes.ts';
 
 /**
@@ -11,7 +11,7 @@ export const documentRoute = (base: string): Route => {
   return {
     name: 'openapi',
     methods: ['GET'],
-    answer: (_, exchange) => {
+    handle: (_, exchange) => {
       text ??= JSON.stringify(openAPI({ server: base || '/' }));
       return new Response(text, { headers: { ...headersOf(exchange), 'Content-Type': 'application/json' } });
     },

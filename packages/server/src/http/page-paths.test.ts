@@ -58,8 +58,8 @@ describe.each(folders)('under %s', (folder) => {
       Cookie: `userUUID=${sender.userUUID}`,
     };
     const batch = { ...sender, cookieDomain: 'shop.example', event: [{ eventID: 1 }] };
-    const answer = await scene.post(`${folder}update`, batch, headers);
-    expect(answer.headers.get('set-cookie')).toBe(
+    const response = await scene.post(`${folder}update`, batch, headers);
+    expect(response.headers.get('set-cookie')).toBe(
       `userUUID=${sender.userUUID}; Path=/; Max-Age=34560000; SameSite=Lax; Domain=shop.example; Secure`,
     );
   });

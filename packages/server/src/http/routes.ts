@@ -5,9 +5,9 @@ import { nanoid } from 'nanoid';
 import type { Logger } from 'pino';
 import { Refusal } from '../shared/refusal.ts';
 import type { SpendRefusal } from './access/refusal-budget.ts';
-import { type Exchange, emptyAnswer, refusalAnswer } from './answers/answers.ts';
-import { preflightHeaders } from './answers/cors.ts';
-import { createToRefusal } from './answers/to-refusal.ts';
+import { preflightHeaders } from './responses/cors.ts';
+import { type Exchange, emptyResponse, refusalResponse } from './responses/responses.ts';
+import { createToRefusal } from './responses/to-refusal.ts';
 import { createTraffic, type Traffic } from './traffic.ts';
 
 export interface Route {
@@ -18,9 +18,9 @@ export interface Route {
   readonly name?: string;
   /** Replaces a path that contains a secret in the log. */
   readonly loggedPath?: string;
-  readonly answer: (c: Context, exchange: Exchange) => Response | Promise<Response>;
+  readonly handle: (c: Context, exchange: Exchange) => Response | Promise<Response>;
   /** Creates the response for a refusal; default: that of the published interface. */
-  readonly refuse?: typeof refusalAnswer;
+  readonly refuse?: typeof refusalResponse;
 }
 
 const allowedMethods = (methods: Route['methods']): string[] =>
@@ -35,7 +35,7 @@ const newExchange = (openToPages = false): Exchange => ({ requestID: nanoid(), o
 export const createRouteServer = (log: Logger, spendRefusal: SpendRefusal, traffic: Traffic = createTraffic()) => {
   const toRefusal = createToRefusal(log);
 
-  const refuse = async (c: Context, exchange: Exchange, error: unknown, allow = '', respond = refusalAnswer) => {
+  const refuse = async (c: Context, exchange: Exchange, error: unknown, allow = '', respond = refusalResponse) => {
     const refusal = toRefusal(exchange.requestID, await spendRefusal(c, error));
     traffic.refuse(refusal.code);
     return respond(exchange, refusal, refusal.code === 'method_not_allowed' ? { Allow: allow } : undefined);
@@ -47,7 +47,7 @@ export const createRouteServer = (log: Logger, spendRefusal: SpendRefusal, traff
     methods,
     openToPages = false,
     loggedPath,
-    answer,
+    handle,
     refuse: respond,
   }: Route): Handler => {
     const count = traffic.counting(name);
@@ -61,10 +61,10 @@ export const createRouteServer = (log: Logger, spendRefusal: SpendRefusal, traff
       const exchange = newExchange(openToPages);
       let response: Response;
       try {
-        if (allowed.includes(method)) response = await answer(c, exchange);
+        if (allowed.includes(method)) response = await handle(c, exchange);
         else if (method === 'OPTIONS' && openToPages) {
           const requested = c.req.raw.headers.get('access-control-request-headers') ?? '';
-          response = emptyAnswer(exchange, 204, preflightHeaders(allowed, requested));
+          response = emptyResponse(exchange, 204, preflightHeaders(allowed, requested));
         } else {
           const message = `the path takes ${allow}, not ${method.slice(0, 16)}`;
           throw new Refusal('method_not_allowed', { message });
@@ -120,6 +120,6 @@ export const createErrorResponder = (log: Logger) => {
     const exchange = newExchange();
     const message = 'the request target or the Host header is malformed';
     const reason = error instanceof RequestError ? new Refusal('invalid_field', { message }) : error;
-    return refusalAnswer(exchange, toRefusal(exchange.requestID, reason));
+    return refusalResponse(exchange, toRefusal(exchange.requestID, reason));
   };
 };

@@ -1,7 +1,7 @@
 /** Serves /.well-known/security.txt (RFC 9116): the contact for reports of vulnerabilities. */
 
 import { dayMilliseconds } from '../shared/time.ts';
-import { headersOf } from './answers/answers.ts';
+import { headersOf } from './responses/responses.ts';
 import type { Route } from './routes.ts';
 
 /** RFC 9116 requires it in the host's /.well-known/, regardless of BASE_PATH. */
@@ -24,7 +24,7 @@ const expires = (now: number): string => {
  */
 export const securityTextRoute = (contact: string, now: () => number): Route => ({
   methods: ['GET'],
-  answer: (_, exchange) =>
+  handle: (_, exchange) =>
     new Response(`Contact: ${contact}\nExpires: ${expires(now())}\n`, {
       headers: { ...headersOf(exchange), 'Content-Type': 'text/plain; charset=utf-8' },
     }),

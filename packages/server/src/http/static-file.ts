@@ -1,7 +1,7 @@
 /** Serves files that don't change while the server runs, with compressed forms, ETags and caching. */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { emptyAnswer, headersOf } from './answers/answers.ts';
+import { emptyResponse, headersOf } from './responses/responses.ts';
 import type { Route } from './routes.ts';
 
 /** The encodings, best first; '' is uncompressed. */
@@ -42,7 +42,7 @@ type FileHeaders = Readonly<Record<string, string>> & {
   readonly 'Content-Type': string;
 };
 
-const toAnswers = (forms: readonly Form[], fileHeaders: FileHeaders) => {
+const toResponses = (forms: readonly Form[], fileHeaders: FileHeaders) => {
   const { 'Content-Type': type, ...headers } = fileHeaders;
   const { bytes: plain } = forms.at(-1) as Form;
   const fingerprint = createHash('sha256').update(plain).digest('base64url').slice(0, 22);
@@ -67,26 +67,26 @@ interface StaticFile extends Pick<Route, 'name' | 'openToPages'> {
 
 /** Returns the route of a file, which is sent in the best form that the client accepts. */
 export const staticRoute = ({ forms, headers: fileHeaders, ...route }: StaticFile): Route => {
-  let answers: ReturnType<typeof toAnswers> | undefined;
+  let responses: ReturnType<typeof toResponses> | undefined;
   return {
     ...route,
     methods: ['GET'],
-    answer: (c, exchange) => {
-      answers ??= toAnswers(forms(), fileHeaders);
+    handle: (c, exchange) => {
+      responses ??= toResponses(forms(), fileHeaders);
       const { headers } = c.req.raw;
       const acceptEncoding = headers.get('accept-encoding') ?? '';
       // Always finds a form: the uncompressed form is always available.
-      const answer = answers.find(
+      const response = responses.find(
         ({ name }) => name === '' || accepts(acceptEncoding, name),
-      ) as (typeof answers)[number];
-      const { name, bytes, type } = answer;
-      if (isCurrent(headers.get('if-none-match') ?? '', answer.headers.ETag)) {
-        return emptyAnswer(exchange, 304, answer.headers);
+      ) as (typeof responses)[number];
+      const { name, bytes, type } = response;
+      if (isCurrent(headers.get('if-none-match') ?? '', response.headers.ETag)) {
+        return emptyResponse(exchange, 304, response.headers);
       }
       return new Response(bytes, {
         headers: {
           ...headersOf(exchange),
-          ...answer.headers,
+          ...response.headers,
           'Content-Type': type,
           ...(name !== '' && { 'Content-Encoding': name }),
         },

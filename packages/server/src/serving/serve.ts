@@ -139,10 +139,10 @@ const serveStore = async ({ store, config, options, log, application, failure }:
 
   let closed: Promise<number> | undefined;
   const close = async () => {
-    const stopAnswering = drain(drainMs, () => {
+    const drained = drain(drainMs, () => {
       stopping = true;
     });
-    const [cutOff] = await Promise.all([stopAnswering, stopRetentionJob(), stop()]);
+    const [cutOff] = await Promise.all([drained, stopRetentionJob(), stop()]);
     // Only after the last report is complete.
     await openedReports?.stop();
     await finish();

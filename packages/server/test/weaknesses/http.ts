@@ -39,7 +39,7 @@ export const exitingWithoutDescriptors: readonly Change[] = [
 export const stoppingWithoutWaiting: readonly Change[] = [
   {
     file: 'serving/serve.ts',
-    from: 'await Promise.all([stopAnswering, stopRetentionJob(), stop()])',
+    from: 'await Promise.all([drained, stopRetentionJob(), stop()])',
     to: '(server.closeAllConnections(), server.close(), [0])',
   },
 ];
@@ -81,7 +81,7 @@ export const revealingSecrets: readonly Change[] = [
 
 /** Responds to createContact without fixed time steps, and takes `milliseconds` longer for a known address. */
 export const slowerForKnownAddresses = (milliseconds: number): readonly Change[] => [
-  { file: 'http/operations/contacts.ts', from: 'answerInSteps(answer)', to: 'answer' },
+  { file: 'http/operations/contacts.ts', from: 'respondInSteps(response)', to: 'response' },
   {
     file: 'store/operations/create-contact.ts',
     from: 'const found = yield* call(() => contacts.ensure(request));',
@@ -97,9 +97,9 @@ const responseHeaders =
 
 /** Sends one wrong header in each response, but not always the same one. */
 export const invalidHeaderCases: readonly Change[] = [
-  { file: 'http/answers/answers.ts', from: responseHeaders, to: `${responseHeaders} ...wrongIn(nth++),` },
+  { file: 'http/responses/responses.ts', from: responseHeaders, to: `${responseHeaders} ...wrongIn(nth++),` },
   {
-    file: 'http/answers/answers.ts',
+    file: 'http/responses/responses.ts',
     from: 'export const headersOf',
     to: `let nth = 0;
       const names = ['Cache-Control', 'X-Content-Type-Options', 'Referrer-Policy', 'Server'];

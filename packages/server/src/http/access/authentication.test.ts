@@ -111,14 +111,14 @@ describe('authentication', () => {
 
   it('looks up at most 20 of 1,000 guesses from an address in a minute and refuses the rest with 429', async () => {
     const { guess, lookups, pass } = setUp();
-    const answers = await guess(0, 500);
+    const responses = await guess(0, 500);
     for (let second = 0; second < 59; second++) {
       pass(1);
-      answers.push(...(await guess(500 + second * 10, 510 + second * 10)));
+      responses.push(...(await guess(500 + second * 10, 510 + second * 10)));
     }
     expect(lookups.length).toBeLessThanOrEqual(20);
-    expect(answers.filter((answer) => answer === 'invalid_token')).toHaveLength(lookups.length);
-    expect(new Set(answers)).toEqual(new Set(['invalid_token', 'too_many_requests']));
+    expect(responses.filter((response) => response === 'invalid_token')).toHaveLength(lookups.length);
+    expect(new Set(responses)).toEqual(new Set(['invalid_token', 'too_many_requests']));
   });
 
   it('still accepts valid tokens from an address that guesses', async () => {
@@ -148,8 +148,8 @@ describe('authentication', () => {
 
   it('counts concurrent first requests with one token as one guess', async () => {
     const { send, lookups } = setUp();
-    const answers = await Promise.all(Array.from({ length: 100 }, () => send('good')));
-    expect(new Set(answers)).toEqual(new Set(['good']));
+    const responses = await Promise.all(Array.from({ length: 100 }, () => send('good')));
+    expect(new Set(responses)).toEqual(new Set(['good']));
     expect(lookups).toHaveLength(1);
   });
 

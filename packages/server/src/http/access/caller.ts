@@ -32,9 +32,9 @@ export interface Caller {
 }
 
 /** Runs an operation on validated input. Rejects with a Refusal. */
-export type Answering<Name extends OperationName> = (input: InputOf<Name>, caller: Caller) => Promise<OutputOf<Name>>;
+export type Handler<Name extends OperationName> = (input: InputOf<Name>, caller: Caller) => Promise<OutputOf<Name>>;
 
-export type AnsweringAll<Names extends OperationName> = { readonly [Name in Names]: Answering<Name> };
+export type Handlers<Names extends OperationName> = { readonly [Name in Names]: Handler<Name> };
 
 /** Returns when the request was first received: earlier than `time` for a replayed refused request. */
 export const receivedTimeOf = ({ time, refusedTime }: Caller): number => refusedTime ?? time;

@@ -53,11 +53,11 @@ const until = async (condition: () => boolean) => {
   for (let tries = 0; tries < 6_000 && !condition(); tries += 1) await wait(10);
   return condition();
 };
-const answerOK: RequestListener = (_, outgoing) => outgoing.end('x');
+const respondOK: RequestListener = (_, outgoing) => outgoing.end('x');
 
 describe('connections from one address', () => {
   it('are closed, oldest first, beyond 100 without a valid token', async () => {
-    const join = await open({ listener: answerOK });
+    const join = await open({ listener: respondOK });
     const good = await join(get('/good'));
     expect(await until(() => good.received !== '')).toBe(true);
     const [first, second] = [await join(''), await join('')];
@@ -67,7 +67,7 @@ describe('connections from one address', () => {
   });
 
   it('are refused beyond the address’s maximum', async () => {
-    const join = await open({ maxPerAddress: 3, listener: answerOK });
+    const join = await open({ maxPerAddress: 3, listener: respondOK });
     const clients: Awaited<ReturnType<typeof join>>[] = [];
     for (let nth = 0; nth < 3; nth += 1) clients.push(await join(get('/good')));
     const refused = await join('');
@@ -76,7 +76,7 @@ describe('connections from one address', () => {
   });
 
   it('are unlimited for a trusted proxy', async () => {
-    const join = await open({ maxPerAddress: 3, trustProxy: ['127.0.0.0/8'], listener: answerOK });
+    const join = await open({ maxPerAddress: 3, trustProxy: ['127.0.0.0/8'], listener: respondOK });
     const clients: Awaited<ReturnType<typeof join>>[] = [];
     for (let nth = 0; nth < 120; nth += 1) clients.push(await join(get('/')));
     expect(await until(() => clients.every(({ received }) => received !== ''))).toBe(true);

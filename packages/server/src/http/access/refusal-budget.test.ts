@@ -40,7 +40,7 @@ describe('an address with many refused requests and no valid token', () => {
   it('gets ordinary responses with a valid token, even to invalid requests', async () => {
     const { browser, server } = scene.tokens;
     const bearer = { Authorization: `Bearer ${browser}` };
-    const answers = [
+    const responses = [
       await post(JSON.stringify({ tokenUUID: browser, userUUID, eventID: 1 })),
       await post(JSON.stringify({ userUUID, eventID: 1 }), bearer),
       await send(`/event/getEvent?tokenUUID=${server}`),
@@ -51,7 +51,7 @@ describe('an address with many refused requests and no valid token', () => {
       await send('/nowhere', { headers: bearer }),
       await send(`/event/logEvents?tokenUUID=${browser}`, { method: 'PUT' }),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 400, 400, 415, 403, 404, 405]);
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 400, 400, 415, 403, 404, 405]);
   });
 
   it('is still served on routes that need no token', async () => {

@@ -11,7 +11,7 @@ import { createMemberPasswords } from './member-passwords.ts';
 import { challengeRate, createPasskeys } from './passkeys/passkeys.ts';
 import { additionRate } from './passkeys/routes.ts';
 import type { Passwords } from './passwords.ts';
-import { createConsoleAnswers } from './routes.ts';
+import { createConsoleRoutes } from './routes.ts';
 import type { SampleShop } from './sample-shop.ts';
 import { createSessions, signInRate } from './sessions.ts';
 import { createSignIn } from './sign-in.ts';
@@ -42,7 +42,7 @@ export const createConsole = ({ signInCodes, unknownTokenRate, passwords, ...sha
   const passkeys = createPasskeys({ ...shared, challengeLimit: createRateLimit(challengeRate) });
   const memberPasswords = createMemberPasswords({ ...shared, passwords });
   const parts = { ...shared, passkeys, memberPasswords };
-  return createConsoleAnswers({
+  return createConsoleRoutes({
     ...parts,
     passkeyAdditions: createRateLimit(additionRate),
     signIn: createSignIn({ ...parts, codes: signInCodes }),

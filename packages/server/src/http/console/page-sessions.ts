@@ -1,8 +1,8 @@
 /** The sessions of the browser that sends a request to the console, and the cookie that holds them. */
 import type { Context } from 'hono';
 import { Refusal } from '../../shared/refusal.ts';
-import { type Exchange, jsonAnswer } from '../answers/answers.ts';
 import type { RequestFields } from '../request/input.ts';
+import { type Exchange, jsonResponse } from '../responses/responses.ts';
 import { hasConsoleHeader, maxInCookie, sessionCookie } from './cookie.ts';
 import type { OpenSession, Sessions } from './sessions.ts';
 import type { Owner } from './sign-in.ts';
@@ -21,20 +21,20 @@ interface Dependencies {
 
 export const createPageSessions = ({ sessions, consoleOrigin, now }: Dependencies) => {
   /** Responds with the cookie of these sessions. */
-  const answerWith = (
+  const respondWith = (
     c: Context,
     exchange: Exchange,
     open: readonly Pick<OpenSession, 'text'>[],
-    answer: object = {},
+    body: object = {},
   ): Response => {
     const cookie = sessionCookie(
       c.req.raw.headers,
       open.map(({ text }) => text),
       consoleOrigin,
     );
-    return jsonAnswer(
+    return jsonResponse(
       exchange,
-      { ...answer, status: '200' },
+      { ...body, status: '200' },
       cookie === undefined ? undefined : { 'Set-Cookie': cookie },
     );
   };
@@ -49,7 +49,7 @@ export const createPageSessions = ({ sessions, consoleOrigin, now }: Dependencie
   const ofPage = async (c: Context): Promise<OpenSession> => pickOfPage(c, await sessions.ofBrowser(c));
 
   return {
-    answerWith,
+    respondWith,
 
     /** Returns the session that the requesting page was loaded with. */
     ofPage,
@@ -90,7 +90,7 @@ export const createPageSessions = ({ sessions, consoleOrigin, now }: Dependencie
         .slice(0, Math.max(0, maxInCookie - started.length));
       for (const session of previous) if (!retained.includes(session)) await sessions.end(session);
       const [session] = await sessions.describe(started.slice(0, 1));
-      return answerWith(c, exchange, [...started, ...retained], { session });
+      return respondWith(c, exchange, [...started, ...retained], { session });
     },
 
     /** Ends the page's session; with `all`, every session of the browser. */
@@ -99,7 +99,7 @@ export const createPageSessions = ({ sessions, consoleOrigin, now }: Dependencie
       const session = pickOfPage(c, open);
       const ended = all === true ? open : [session];
       for (const each of ended) await sessions.end(each);
-      return answerWith(
+      return respondWith(
         c,
         exchange,
         open.filter((each) => !ended.includes(each)),

@@ -2,8 +2,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Refusal } from '../../shared/refusal.ts';
-import { emptyAnswer } from '../answers/answers.ts';
 import { assetRoutes, compressed, escapeHTML, pageHeaders, redirect } from '../built-pages.ts';
+import { emptyResponse } from '../responses/responses.ts';
 import type { Route } from '../routes.ts';
 import { hasScriptTag, type PagePaths, scriptTag } from '../script-tag.ts';
 import { staticRoute } from '../static-file.ts';
@@ -26,14 +26,14 @@ const unknownView = (page: Route): Route => ({
   // Hidden because the path may be a share link's address with a suffix after the secret.
   loggedPath: `${folder}…`,
   methods: ['GET', 'POST'],
-  answer: async (c, exchange) => {
+  handle: async (c, exchange) => {
     const { method, path } = c.req;
     if (method === 'POST' || !/\btext\/html\b/.test(c.req.header('accept') ?? ''))
       throw new Refusal('unknown_operation');
     const parts = path.slice(path.indexOf(folder) + folder.length).split('/');
     if (parts.length > 1)
-      return emptyAnswer(exchange, 302, { Location: `${'../'.repeat(parts.length - 1)}${parts.at(-1)}` });
-    const { body, headers } = await page.answer(c, exchange);
+      return emptyResponse(exchange, 302, { Location: `${'../'.repeat(parts.length - 1)}${parts.at(-1)}` });
+    const { body, headers } = await page.handle(c, exchange);
     return new Response(body, { status: 404, headers });
   },
 });

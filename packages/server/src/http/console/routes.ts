@@ -8,18 +8,18 @@ import { Refusal } from '../../shared/refusal.ts';
 import type { Store } from '../../store/store.ts';
 import { isLocal } from '../access/loopback.ts';
 import type { RateLimit } from '../access/rate-limits.ts';
-import { type Exchange, jsonAnswer } from '../answers/answers.ts';
 import type { Admit } from '../request/admission.ts';
 import { type RequestFields, readInput } from '../request/input.ts';
 import type { BudgetOf } from '../request/parsing-budget.ts';
+import { type Exchange, jsonResponse } from '../responses/responses.ts';
 import type { Route } from '../routes.ts';
 import { hasConsoleHeader, isFromConsole, sessionCookie } from './cookie.ts';
 import type { Invitations } from './invitations.ts';
 import type { MemberPasswords } from './member-passwords.ts';
 import { createPageSessions } from './page-sessions.ts';
 import type { Passkeys } from './passkeys/passkeys.ts';
-import { createPasskeyAnswers } from './passkeys/routes.ts';
-import { createSampleShopAnswers, type SampleShop } from './sample-shop.ts';
+import { createPasskeyHandlers } from './passkeys/routes.ts';
+import { createSampleShopHandlers, type SampleShop } from './sample-shop.ts';
 import type { Sessions } from './sessions.ts';
 import type { SignIn } from './sign-in.ts';
 
@@ -40,7 +40,7 @@ interface Dependencies {
   readonly now: () => number;
 }
 
-type Answer = (c: Context, exchange: Exchange, fields: RequestFields) => Promise<Response>;
+type PostHandler = (c: Context, exchange: Exchange, fields: RequestFields) => Promise<Response>;
 
 const checkSender = ({ headers }: Request): void => {
   if (isFromConsole(headers)) return;
@@ -60,7 +60,7 @@ const checkPage = ({ headers, url }: Request, consoleOrigin: string | undefined)
   throw new Refusal('invalid_field', { message: 'send the token in the body, not in the URL: URLs end up in logs' });
 };
 
-export const createConsoleAnswers = ({
+export const createConsoleRoutes = ({
   store,
   signIn,
   memberPasswords,
@@ -76,16 +76,16 @@ export const createConsoleAnswers = ({
 }: Dependencies): readonly { readonly path: string; readonly route: Route }[] => {
   const pageSessions = createPageSessions({ sessions, consoleOrigin, now });
   const { memberOfPage, signInAs } = pageSessions;
-  const passkeyAnswers = createPasskeyAnswers({
+  const passkeyHandlers = createPasskeyHandlers({
     ...{ store, passkeys, additions, invitations, sessions, pageSessions, now },
   });
-  const shopAnswers = sampleShop && createSampleShopAnswers({ shop: sampleShop, sessions, pageSessions });
+  const shopHandlers = sampleShop && createSampleShopHandlers({ shop: sampleShop, sessions, pageSessions });
 
-  const changePassword: Answer = async (c, exchange, fields) => {
+  const changePassword: PostHandler = async (c, exchange, fields) => {
     const { memberID, account, by } = await memberOfPage(c);
     const password = await memberPasswords.hashNewPassword(fields, c, { account, memberID });
     await store.changePassword({ account, memberID, password, by, time: now() });
-    return jsonAnswer(exchange, { status: '200' });
+    return jsonResponse(exchange, { status: '200' });
   };
 
   /** Returns the browser's sessions. Having none is not an error, which the browser would log to its console. */
@@ -94,57 +94,57 @@ export const createConsoleAnswers = ({
     const summaries = await sessions.describe(open);
     const { headers } = c.req.raw;
     const session = summaries.find(({ sessionID }) => hasConsoleHeader(headers, sessionID)) ?? summaries[0] ?? null;
-    const sample = shopAnswers && isLocal(c) && { sampleShop: await shopAnswers.describe(summaries) };
-    return jsonAnswer(exchange, { session, sessions: summaries, ...sample, status: '200' });
+    const sample = shopHandlers && isLocal(c) && { sampleShop: await shopHandlers.describe(summaries) };
+    return jsonResponse(exchange, { session, sessions: summaries, ...sample, status: '200' });
   };
 
   const name = 'console';
-  const post = (path: string, answer: Answer) => ({
+  const post = (path: string, handle: PostHandler) => ({
     path,
     route: {
       name,
       methods: ['POST'],
-      answer: (c, exchange) =>
+      handle: (c, exchange) =>
         admit(c, async (source) => {
           checkSender(c.req.raw);
-          return answer(c, exchange, await readInput(c.req.raw, limits.bodyBytes, source, budgetOf(c)));
+          return handle(c, exchange, await readInput(c.req.raw, limits.bodyBytes, source, budgetOf(c)));
         }),
     } satisfies Route,
   });
 
   /** Like `post`, but only for pages that may have the cookie. */
-  const postOfPage = (path: string, answer: Answer) =>
+  const postOfPage = (path: string, handle: PostHandler) =>
     post(path, async (c, exchange, fields) => {
       checkPage(c.req.raw, consoleOrigin);
-      return answer(c, exchange, fields);
+      return handle(c, exchange, fields);
     });
 
-  const get = (path: string, answer: Route['answer']) => ({
+  const get = (path: string, handle: Route['handle']) => ({
     path,
-    route: { name, methods: ['GET'], answer } satisfies Route,
+    route: { name, methods: ['GET'], handle } satisfies Route,
   });
 
   return [
     postOfPage('/console/sign-in', async (c, exchange, fields) => signInAs(c, exchange, await signIn.find(fields, c))),
     postOfPage('/console/invitation', async (c, exchange, fields) =>
-      jsonAnswer(exchange, { invitation: await invitations.describe(fields, c), status: '200' }),
+      jsonResponse(exchange, { invitation: await invitations.describe(fields, c), status: '200' }),
     ),
     postOfPage('/console/accept', async (c, exchange, fields) =>
       signInAs(c, exchange, [await invitations.join(fields, c)]),
     ),
     postOfPage('/console/password', changePassword),
-    postOfPage('/console/passkeys/to-sign-in', passkeyAnswers.toSignIn),
-    postOfPage('/console/passkeys/to-join', passkeyAnswers.toJoin),
-    postOfPage('/console/passkeys/to-add', passkeyAnswers.toAdd),
-    postOfPage('/console/passkeys/add', passkeyAnswers.add),
-    postOfPage('/console/passkeys/remove', passkeyAnswers.remove),
-    get('/console/passkeys', passkeyAnswers.list),
+    postOfPage('/console/passkeys/to-sign-in', passkeyHandlers.toSignIn),
+    postOfPage('/console/passkeys/to-join', passkeyHandlers.toJoin),
+    postOfPage('/console/passkeys/to-add', passkeyHandlers.toAdd),
+    postOfPage('/console/passkeys/add', passkeyHandlers.add),
+    postOfPage('/console/passkeys/remove', passkeyHandlers.remove),
+    get('/console/passkeys', passkeyHandlers.list),
     post('/console/sign-out', pageSessions.signOut),
-    ...(shopAnswers
+    ...(shopHandlers
       ? [
-          post('/console/sample-shop', shopAnswers.open),
-          get('/console/sample-shop/progress', shopAnswers.progress),
-          post('/console/sample-shop/remove', shopAnswers.remove),
+          post('/console/sample-shop', shopHandlers.open),
+          get('/console/sample-shop/progress', shopHandlers.progress),
+          post('/console/sample-shop/remove', shopHandlers.remove),
         ]
       : []),
     get('/console/session', getSession),

@@ -2,7 +2,7 @@
 import type { Context } from 'hono';
 import { Refusal } from '../../shared/refusal.ts';
 import { isLocal } from '../access/loopback.ts';
-import { type Exchange, jsonAnswer } from '../answers/answers.ts';
+import { type Exchange, jsonResponse } from '../responses/responses.ts';
 import type { PageSessions } from './page-sessions.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -27,10 +27,10 @@ const checkLocal = (c: Context): void => {
 interface Dependencies {
   readonly shop: SampleShop;
   readonly sessions: Pick<Sessions, 'ofBrowser' | 'describe'>;
-  readonly pageSessions: Pick<PageSessions, 'answerWith' | 'ofPage' | 'signInAs'>;
+  readonly pageSessions: Pick<PageSessions, 'respondWith' | 'ofPage' | 'signInAs'>;
 }
 
-export const createSampleShopAnswers = ({ shop, sessions, pageSessions }: Dependencies) => ({
+export const createSampleShopHandlers = ({ shop, sessions, pageSessions }: Dependencies) => ({
   /** For the sessions of a browser on this machine: the shop's accountUUID, or '' if none of them is signed in to it. */
   describe: async (summaries: readonly { readonly accountUUID: string }[]) => ({
     accountUUID: summaries.find(({ accountUUID }) => shop.isShop(accountUUID))?.accountUUID ?? '',
@@ -46,7 +46,7 @@ export const createSampleShopAnswers = ({ shop, sessions, pageSessions }: Depend
 
   async progress(c: Context, exchange: Exchange): Promise<Response> {
     checkLocal(c);
-    return jsonAnswer(exchange, { progress: shop.progress() ?? null, status: '200' });
+    return jsonResponse(exchange, { progress: shop.progress() ?? null, status: '200' });
   },
 
   async remove(c: Context, exchange: Exchange): Promise<Response> {
@@ -61,7 +61,7 @@ export const createSampleShopAnswers = ({ shop, sessions, pageSessions }: Depend
     }
     const open = await sessions.ofBrowser(c);
     await shop.remove();
-    return pageSessions.answerWith(
+    return pageSessions.respondWith(
       c,
       exchange,
       open.filter((each) => each.access.account !== access.account),

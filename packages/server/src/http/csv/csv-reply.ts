@@ -11,9 +11,9 @@ import { hashToken } from '../../ingest/token.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Store } from '../../store/store.ts';
 import type { Caller } from '../access/caller.ts';
-import { type Exchange, emptyAnswer, headersOf } from '../answers/answers.ts';
-import { createToRefusal } from '../answers/to-refusal.ts';
 import { createStreamSlots, isQueued } from '../operations/stream-slots.ts';
+import { type Exchange, emptyResponse, headersOf } from '../responses/responses.ts';
+import { createToRefusal } from '../responses/to-refusal.ts';
 import { type CSVRequest, columnsOf } from './csv-columns.ts';
 import { toCSVLine } from './csv-line.ts';
 
@@ -64,7 +64,7 @@ interface CSVExchange {
 
 export type CSVReply = (
   name: OperationName,
-  answering: (input: object, caller: Caller) => Promise<object>,
+  handler: (input: object, caller: Caller) => Promise<object>,
   request: CSVExchange,
 ) => Promise<Response>;
 
@@ -89,7 +89,7 @@ export const createCSVReply = ({ store, log, isStopping }: CSVDependencies): CSV
   const toRefusal = createToRefusal(log);
   const takeSlot = createStreamSlots(limits.csvPerAccount);
 
-  return async (name, answering, { c, exchange, input, caller }) => {
+  return async (name, handler, { c, exchange, input, caller }) => {
     const { csv: { list, limit } = { list: '', limit: 0 } }: Operation = operations[name];
     const type = acceptedType(c.req.raw) ?? 'text/csv';
     const headers = { 'Content-Type': contentTypes[type], 'X-Accel-Buffering': 'no' };
@@ -99,16 +99,16 @@ export const createCSVReply = ({ store, log, isStopping }: CSVDependencies): CSV
         throw new Refusal('invalid_field', { field, message });
       }
     // HEAD has no body, so no rows are read.
-    if (c.req.method === 'HEAD') return emptyAnswer(exchange, 200, headers);
+    if (c.req.method === 'HEAD') return emptyResponse(exchange, 200, headers);
     if (isQueued(c)) throw new Refusal('too_many_requests', { retryAfterSeconds: 1 });
     const { signal } = c.req.raw;
     const read = async (cursor?: string): Promise<Page> => {
-      const answer = (await answering({ ...input, limit, cursor }, caller)) as Readonly<Record<string, unknown>>;
-      if (answer.others !== undefined) {
+      const response = (await handler({ ...input, limit, cursor }, caller)) as Readonly<Record<string, unknown>>;
+      if (response.others !== undefined) {
         const message = `the breakdown has more than ${limit.toLocaleString('en')} rows: narrow it with \`filter\`, or request a shorter range`;
         throw new Refusal('invalid_field', { field: 'by', message });
       }
-      return { rows: answer[list] as Page['rows'], nextCursor: (answer.nextCursor as string | undefined) ?? '' };
+      return { rows: response[list] as Page['rows'], nextCursor: (response.nextCursor as string | undefined) ?? '' };
     };
     const readWithRetries = async (cursor: string): Promise<Page> => {
       for (let attempt = 1; ; attempt += 1) {

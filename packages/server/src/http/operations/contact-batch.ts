@@ -6,8 +6,8 @@ import type { OutputOf } from '@firsthand/contract/operations';
 import type { Problem } from '@firsthand/contract/response';
 import { Refusal } from '../../shared/refusal.ts';
 import type { NewContact, Store } from '../../store/store.ts';
-import type { AnsweringAll, Caller } from '../access/caller.ts';
-import { problemAnswer } from '../answers/answers.ts';
+import type { Caller, Handlers } from '../access/caller.ts';
+import { problemResult } from '../responses/responses.ts';
 import { isNewContact, toNewContact } from './new-contact.ts';
 
 type ContactResult = OutputOf<'createContacts'>['contact'][number];
@@ -53,19 +53,19 @@ function* runsOf(entries: readonly Entry[]): Generator<Entry[]> {
   yield run;
 }
 
-export const createContactBatches = (store: Pick<Store, 'createContact'>): AnsweringAll<'createContacts'> => {
+export const createContactBatches = (store: Pick<Store, 'createContact'>): Handlers<'createContacts'> => {
   /**
    * Rejects with an error that fails the whole request. The client then retries, and stored contacts are found by their
    * keys.
    */
   const resultOf = async ({ at, checked }: Entry): Promise<ContactResult> => {
-    if (!isNewContact(checked)) return problemAnswer(checked);
+    if (!isNewContact(checked)) return problemResult(checked);
     try {
       return { status: '200', ...(await store.createContact(checked)) };
     } catch (error) {
       if (!(error instanceof Refusal) || error.code === 'unavailable') throw error;
       const { code, message, field } = error;
-      return problemAnswer({ code, message, field: field === undefined ? at : `${at}.${field}` });
+      return problemResult({ code, message, field: field === undefined ? at : `${at}.${field}` });
     }
   };
 

@@ -5,21 +5,21 @@ import { isProof } from '../../ingest/proof.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Store } from '../../store/store.ts';
 import {
-  type Answering,
-  type AnsweringAll,
   accountOf,
   actOf,
   type Caller,
+  type Handler,
+  type Handlers,
   receivedTimeOf,
   toStoreCaller,
 } from '../access/caller.ts';
-import { answerInSteps } from '../answers/constant-time.ts';
-import { parseHeldCursor, toHeldCursor } from '../answers/cursor.ts';
-import { isoTime } from '../answers/iso-time.ts';
 import { refusalOf } from '../operation-route.ts';
 import { refusePageNames, toNamedContact } from '../request/contact-names.ts';
-import { claimAnswer, contactAnswer, importAnswer, linkAnswer, mergeAnswer } from './contact-answers.ts';
-import { eventAnswer } from './events.ts';
+import { respondInSteps } from '../responses/constant-time.ts';
+import { parseHeldCursor, toHeldCursor } from '../responses/cursor.ts';
+import { isoTime } from '../responses/iso-time.ts';
+import { claimResponse, contactResponse, importResponse, linkResponse, mergeResponse } from './contact-responses.ts';
+import { eventResponse } from './events.ts';
 import { isNewContact, toNewContact } from './new-contact.ts';
 
 /** Checks the proof that the user has this key. Rejects with Refusal('invalid_field') for an invalid proof. */
@@ -59,7 +59,7 @@ const createContact = async (store: Store, input: InputOf<'createContact'>, call
 };
 
 const createExportContact =
-  (store: Store): Answering<'exportContact'> =>
+  (store: Store): Handler<'exportContact'> =>
   async ({ limit = 1_000, cursor, ...naming }, caller) => {
     const asker = toStoreCaller(caller);
     const beyond = parseHeldCursor(cursor);
@@ -88,12 +88,12 @@ const createExportContact =
       await store.recordAudit({ ...actOf(caller), action: 'exportContact', subject: { contactUUID } });
     }
     return {
-      contact: contactAnswer(contact),
-      claim: claims.map(claimAnswer),
-      link: links.map(linkAnswer),
-      import: imports.map(importAnswer),
+      contact: contactResponse(contact),
+      claim: claims.map(claimResponse),
+      link: links.map(linkResponse),
+      import: imports.map(importResponse),
       event: page.events.map((event) => ({
-        ...eventAnswer(event),
+        ...eventResponse(event),
         ...(event.why.verified === false && { claimed: true as const }),
       })),
       nextCursor: toHeldCursor({ ...next, event: page.next }),
@@ -102,11 +102,11 @@ const createExportContact =
 
 export const createContacts = (
   store: Store,
-): AnsweringAll<'createContact' | 'getContact' | 'updateContact' | 'exportContact' | 'eraseContact'> => ({
+): Handlers<'createContact' | 'getContact' | 'updateContact' | 'exportContact' | 'eraseContact'> => ({
   // Prevents a page from learning, by timing, whether an address is known.
   createContact: (input, caller) => {
-    const answer = createContact(store, input, caller);
-    return caller.access.kind === 'browser' ? answerInSteps(answer) : answer;
+    const response = createContact(store, input, caller);
+    return caller.access.kind === 'browser' ? respondInSteps(response) : response;
   },
 
   getContact: async ({ include = [], cursor, ...naming }, caller) => {
@@ -128,10 +128,10 @@ export const createContacts = (
     const contact = await store.getContact({ ...asker, ...toNamedContact(asker.account, naming), include, beyond });
     const { claims, claimCount, links, linkCount, merges, mergeCount, next } = contact;
     return {
-      contact: contactAnswer(contact),
-      ...(claims && { claim: claims.map(claimAnswer), claimCount }),
-      ...(links && { link: links.map(linkAnswer), linkCount }),
-      ...(merges && { merge: merges.map(mergeAnswer), mergeCount }),
+      contact: contactResponse(contact),
+      ...(claims && { claim: claims.map(claimResponse), claimCount }),
+      ...(links && { link: links.map(linkResponse), linkCount }),
+      ...(merges && { merge: merges.map(mergeResponse), mergeCount }),
       ...(next && { nextCursor: toHeldCursor({ ...next, event: null }) }),
     };
   },

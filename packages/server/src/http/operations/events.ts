@@ -2,14 +2,14 @@ import { limits } from '@firsthand/contract/limits';
 import type { OutputOf } from '@firsthand/contract/operations';
 import { Refusal } from '../../shared/refusal.ts';
 import type { CountBucket, Store, StoredEvent } from '../../store/store.ts';
-import { type AnsweringAll, accountOf } from '../access/caller.ts';
-import { parseCursor, toCursor } from '../answers/cursor.ts';
-import { isoTime } from '../answers/iso-time.ts';
+import { accountOf, type Handlers } from '../access/caller.ts';
+import { parseCursor, toCursor } from '../responses/cursor.ts';
+import { isoTime } from '../responses/iso-time.ts';
 import { edgesOf, endOfRange } from './calendar.ts';
 
-type EventAnswer = OutputOf<'getEvent'>['event'][number];
+type EventResponse = OutputOf<'getEvent'>['event'][number];
 
-const whyAnswer = ({ rule, linkID, verified, claimID, mergedFrom }: StoredEvent['why']): EventAnswer['why'] => ({
+const whyResponse = ({ rule, linkID, verified, claimID, mergedFrom }: StoredEvent['why']): EventResponse['why'] => ({
   rule,
   ...(linkID !== null && { linkID }),
   ...(verified !== null && { verified }),
@@ -17,7 +17,7 @@ const whyAnswer = ({ rule, linkID, verified, claimID, mergedFrom }: StoredEvent[
   ...(mergedFrom !== null && { mergedFrom }),
 });
 
-export const eventAnswer = (event: StoredEvent, withWhy = false): EventAnswer => ({
+export const eventResponse = (event: StoredEvent, withWhy = false): EventResponse => ({
   eventUUID: event.eventUUID,
   eventID: event.eventID,
   eventName: event.eventName,
@@ -27,7 +27,7 @@ export const eventAnswer = (event: StoredEvent, withWhy = false): EventAnswer =>
   userUUID: event.userUUID,
   contactUUID: event.contactUUID,
   eventAttrArray: event.attributes.map(([attrID, attrValue]) => ({ attrID, attrValue })),
-  ...(withWhy && { why: whyAnswer(event.why) }),
+  ...(withWhy && { why: whyResponse(event.why) }),
 });
 
 /** Throws a Refusal if the range has too many events to read one by one, as `robots=exclude` requires. */
@@ -41,7 +41,7 @@ const checkFewEnough = (buckets: readonly CountBucket[]): void => {
 
 export const createEvents = (
   store: Pick<Store, 'getEvents' | 'getEventDefinitions' | 'countEvents'>,
-): AnsweringAll<'getEvent' | 'countEvents'> => ({
+): Handlers<'getEvent' | 'countEvents'> => ({
   getEvent: async ({ include, cursor, order = 'desc', limit = 100, robots, contactExternalID, ...filter }, caller) => {
     const account = accountOf(caller);
     const { events, next } = await store.getEvents({
@@ -56,7 +56,7 @@ export const createEvents = (
     const definitions = include?.includes('definition') ? await store.getEventDefinitions(account) : undefined;
     const withWhy = include?.includes('why') ?? false;
     return {
-      event: events.map((event) => eventAnswer(event, withWhy)),
+      event: events.map((event) => eventResponse(event, withWhy)),
       nextCursor: toCursor('events', next),
       ...(definitions && {
         eventDefinition: definitions.map(({ firstTime, lastTime, ...definition }) => ({

@@ -31,9 +31,9 @@ const refusalOf = (field: string) => ({ status: 400, body: { error: { code: 'inv
 describe('a handover', () => {
   it('returns the userUUID to the target page', async () => {
     const userUUID = newUserUUID();
-    const answer = await take(await seal(userUUID));
-    expect(answer).toMatchObject({ status: 200, body: { userUUID } });
-    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+    const response = await take(await seal(userUUID));
+    expect(response).toMatchObject({ status: 200, body: { userUUID } });
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
   });
 
   it('does not reveal the userUUID, and differs each time', async () => {
@@ -101,8 +101,8 @@ describe('a handover', () => {
   it.each([undefined, '', 'x'.repeat(69), 'x'.repeat(50_000), 'ä'.repeat(80), 7, ['x'.repeat(80)]])(
     'cannot be %o',
     async (handover) => {
-      const answer = await take(handover as string);
-      expect(answer).toMatchObject({ status: 400, body: { error: { field: 'handover' } } });
+      const response = await take(handover as string);
+      expect(response).toMatchObject({ status: 400, body: { error: { field: 'handover' } } });
     },
   );
 });

@@ -6,7 +6,7 @@ import { openHandover, sealHandover } from '../../ingest/handover.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Store } from '../../store/store.ts';
 import { accountOf, type Caller } from '../access/caller.ts';
-import { type Reply, successAnswer } from '../operation-route.ts';
+import { type Reply, successResponse } from '../operation-route.ts';
 
 /**
  * Whether a request comes from a page on this host. A request without an Origin passes, because it comes from no page.
@@ -35,14 +35,14 @@ export const createHandovers = (
       const seal = (host: string, secret: Uint8Array) =>
         sealHandover(userUUID, { from, to: host, userAgent }, secret, caller.time);
       const handover = secret === undefined ? [] : to.map((host) => ({ to: host, handover: seal(host, secret) }));
-      return successAnswer(exchange, { handover }, ignored);
+      return successResponse(exchange, { handover }, ignored);
     },
     takeHandover: async ({ c, exchange, input: { handover, from, to }, caller, ignored }) => {
       const { headers } = c.req.raw;
       if (!isFrom(to, headers)) refuseHost('to');
       const passage = { from, to, userAgent: userAgentOf(headers) };
       const userUUID = openHandover(handover, passage, await secretsFor(caller), caller.time);
-      if (userUUID !== undefined) return successAnswer(exchange, { userUUID }, ignored);
+      if (userUUID !== undefined) return successResponse(exchange, { userUUID }, ignored);
       throw new Refusal('invalid_field', {
         field: 'handover',
         message: `\`handover\` must have been created for this account, these hosts and this browser at most ${limits.handoverSeconds} seconds ago`,

@@ -3,7 +3,7 @@ import { check } from '@firsthand/contract/checking';
 import { importedContact } from '@firsthand/contract/import';
 import type { OutputOf } from '@firsthand/contract/operations';
 import type { ImportOutcome, Store } from '../../store/store.ts';
-import { type AnsweringAll, type Caller, toStoreCaller } from '../access/caller.ts';
+import { type Caller, type Handlers, toStoreCaller } from '../access/caller.ts';
 import { findDefaultProfile } from '../segment/contacts.ts';
 import { isStep, type SentRecord, splitOutcomes } from './import-outcomes.ts';
 import { isNewContact, toNewContact } from './new-contact.ts';
@@ -15,7 +15,7 @@ const toStep = (sent: unknown, caller: Caller): SentRecord => {
   return isNewContact(contact) ? { contact, contactStatus: checked.value.contactStatus } : contact;
 };
 
-const toAnswer = (
+const toResponse = (
   sent: readonly SentRecord[],
   outcomes: readonly ImportOutcome[],
   position: number,
@@ -31,7 +31,7 @@ const toAnswer = (
 
 export const createImportContacts = (
   store: Pick<Store, 'addToImport' | 'previewImport' | 'listCatalogue'>,
-): AnsweringAll<'importContacts'> => ({
+): Handlers<'importContacts'> => ({
   importContacts: async (
     { importID = '', position = 0, contact, contactProfileID, isLast = false, dryRun = false },
     caller,
@@ -44,11 +44,11 @@ export const createImportContacts = (
       replaces: true,
       steps: sent.filter(isStep),
     };
-    if (dryRun) return toAnswer(sent, await store.previewImport(batch), position + contact.length);
+    if (dryRun) return toResponse(sent, await store.previewImport(batch), position + contact.length);
     const place = { importID, kind: 'contacts', position, records: contact.length, isLast } as const;
     const { import: advanced, outcomes } = await store.addToImport({ ...batch, ...place });
     // Nothing was stored, because the import is at another position.
-    if (outcomes === null) return toAnswer([], [], advanced.position);
-    return toAnswer(sent, outcomes, advanced.position);
+    if (outcomes === null) return toResponse([], [], advanced.position);
+    return toResponse(sent, outcomes, advanced.position);
   },
 });

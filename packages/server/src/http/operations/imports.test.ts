@@ -102,8 +102,8 @@ describe('importEvents', () => {
         expect.arrayContaining([403, 'token_kind']),
       );
     }
-    const answer = await other.post('/import/importEvents', { tokenUUID: other.tokens.server, ...fields });
-    expect(answer.body.error?.code).toBe('unknown_import');
+    const response = await other.post('/import/importEvents', { tokenUUID: other.tokens.server, ...fields });
+    expect(response.body.error?.code).toBe('unknown_import');
     const undo = await other.post('/import/undoImport', { tokenUUID: other.tokens.server, importID });
     expect(undo.body.error?.code).toBe('unknown_import');
     const { body } = await post('/import/importEvents', { ...fields, position: 7 });

@@ -10,9 +10,9 @@ import { unlikelyTime } from '../../ingest/event-time.ts';
 import { newEvent } from '../../ingest/new-event.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Import, ImportOutcome, ImportStep, NewContact, Store } from '../../store/store.ts';
-import { type AnsweringAll, accountOf, actOf, type Caller, toStoreCaller } from '../access/caller.ts';
-import { isoTime } from '../answers/iso-time.ts';
+import { accountOf, actOf, type Caller, type Handlers, toStoreCaller } from '../access/caller.ts';
 import { type Agent, toStatedLabels, unknownAgent } from '../request/agents.ts';
+import { isoTime } from '../responses/iso-time.ts';
 import { findDefaultProfile } from '../segment/contacts.ts';
 import { type SegmentCall, type Sender, toCall } from '../segment/messages.ts';
 import { createVisitorFinder } from '../segment/routes.ts';
@@ -24,7 +24,7 @@ import { withVisitor } from './request-context.ts';
 
 const defaultListed = 100;
 
-const importAnswer = ({ createdTime, undoneTime, fingerprint: _, ...rest }: Import) => ({
+const importResponse = ({ createdTime, undoneTime, fingerprint: _, ...rest }: Import) => ({
   ...rest,
   createdTime: isoTime(createdTime),
   ...(undoneTime !== null && { undoneTime: isoTime(undoneTime) }),
@@ -63,7 +63,7 @@ const toContact = (input: SegmentCall['input'], caller: Caller): NewContact | Pr
   return toNewContact(fields, caller);
 };
 
-const toAnswer = (
+const toResponse = (
   sent: readonly SentRecord[],
   outcomes: readonly ImportOutcome[],
   position: number,
@@ -85,7 +85,7 @@ export const createImports = (
     traffic,
     countryOf,
   }: { readonly traffic: Traffic; readonly countryOf?: ((address: string) => string | undefined) | undefined },
-): AnsweringAll<'createImport' | 'importEvents' | 'listImports' | 'undoImport'> => {
+): Handlers<'createImport' | 'importEvents' | 'listImports' | 'undoImport'> => {
   const findVisitor = createVisitorFinder({ countryOf });
   const senderOf = createSenders(store);
 
@@ -131,7 +131,7 @@ export const createImports = (
     createImport: async ({ kind, importName, fingerprint }, caller) => {
       if (kind === 'events' && caller.access.kind !== 'server')
         throw new Refusal('token_kind', { field: 'kind', message: 'only server tokens and owners import events' });
-      return importAnswer(
+      return importResponse(
         await store.createImport({ importID: nanoid(), kind, importName, fingerprint, ...actOf(caller) }),
       );
     },
@@ -141,7 +141,7 @@ export const createImports = (
       const sent = message.map((each) => toStep(each, sender, caller));
       const steps = sent.filter(isStep);
       if (dryRun)
-        return toAnswer(
+        return toResponse(
           sent,
           steps.map(() => ({ kept: true })),
           position + message.length,
@@ -159,22 +159,22 @@ export const createImports = (
         steps: withContacts(steps, caller),
       });
       if (outcomes === null) return { position: advanced.position, imported: 0, repeated: 0, refused: 0, refusal: [] };
-      const answer = toAnswer(sent, outcomes, advanced.position);
-      for (const { error } of answer.refusal) traffic.refuse(error.code);
-      traffic.numbers.kept += answer.imported;
-      traffic.numbers.duplicates += answer.repeated;
-      return answer;
+      const response = toResponse(sent, outcomes, advanced.position);
+      for (const { error } of response.refusal) traffic.refuse(error.code);
+      traffic.numbers.kept += response.imported;
+      traffic.numbers.duplicates += response.repeated;
+      return response;
     },
 
     listImports: async ({ kind, limit = defaultListed }, caller) => {
       const imports = await store.listImports({ account: accountOf(caller), kind, limit });
-      return { import: imports.map(importAnswer) };
+      return { import: imports.map(importResponse) };
     },
 
     undoImport: async ({ importID }, caller) => {
       // Only server tokens log events, so only they remove them.
       const kind = caller.access.kind === 'server' ? undefined : 'contacts';
-      return importAnswer(await store.undoImport({ importID, kind, ...actOf(caller) }));
+      return importResponse(await store.undoImport({ importID, kind, ...actOf(caller) }));
     },
   };
 };

@@ -1,11 +1,11 @@
 import type { Store } from '../../store/store.ts';
-import { type AnsweringAll, actOf, toStoreCaller } from '../access/caller.ts';
-import { isoTime } from '../answers/iso-time.ts';
+import { actOf, type Handlers, toStoreCaller } from '../access/caller.ts';
 import { toNamedContact, toNamedOther } from '../request/contact-names.ts';
+import { isoTime } from '../responses/iso-time.ts';
 
 export const createLinks = (
   store: Store,
-): AnsweringAll<
+): Handlers<
   'linkUser' | 'unlinkUser' | 'voidLink' | 'acceptClaim' | 'voidClaim' | 'mergeContact' | 'unmergeContact'
 > => ({
   linkUser: async ({ userUUID, ...naming }, caller) => {

@@ -19,12 +19,12 @@ import { type RequestContext, unlikelyTime } from '../../ingest/event-time.ts';
 import { newEvent } from '../../ingest/new-event.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { EventBatch, EventOutcome, NewEvent, Store } from '../../store/store.ts';
-import { type Answering, type AnsweringAll, type Caller, toStoreCaller } from '../access/caller.ts';
+import { type Caller, type Handler, type Handlers, toStoreCaller } from '../access/caller.ts';
 import type { LimitNewNames } from '../access/new-names.ts';
-import { headersOf, problemAnswer } from '../answers/answers.ts';
-import { type Reply, refusalOf, successAnswer } from '../operation-route.ts';
+import { type Reply, refusalOf, successResponse } from '../operation-route.ts';
 import { entryAsRequest, isRefusableCode, refusedBatch, refusedRequest } from '../refused/refused-requests.ts';
 import { pageNameProblem, refusePageNames } from '../request/contact-names.ts';
+import { headersOf, problemResult } from '../responses/responses.ts';
 import type { Traffic } from '../traffic.ts';
 import { createRequestContexts, withVisitor } from './request-context.ts';
 import { userCookie } from './user-cookie.ts';
@@ -104,7 +104,7 @@ export const createLogEvent = (
     contextOf = createRequestContexts(),
     limitNewNames = (_, events) => events,
   }: { readonly contextOf?: ReturnType<typeof createRequestContexts>; readonly limitNewNames?: LimitNewNames } = {},
-): AnsweringAll<'logEvent' | 'logEvents'> => {
+): Handlers<'logEvent' | 'logEvents'> => {
   /**
    * Adds refused entries to the list of refused requests, and returns the results. If storing is refused, those entries
    * get that refusal as their problem, so that the client retries them.
@@ -157,7 +157,7 @@ export const createLogEvent = (
         isEvent(entry) ? toResult(entry, outcomes[next++] as EventOutcome, index) : entry,
       );
       const finalResults = await storeRefused(results, input, caller);
-      return { event: finalResults.map((result) => (isProblem(result) ? problemAnswer(result) : result)) };
+      return { event: finalResults.map((result) => (isProblem(result) ? problemResult(result) : result)) };
     },
   };
 };
@@ -178,27 +178,27 @@ const wantsImage = (headers: Headers): boolean => {
 
 /** Responds to an event with JSON or, if a GET wants one, with an image. */
 export const createLogEventReply =
-  (logEvent: Answering<'logEvent'>, { numbers }: Traffic): Reply<'logEvent'> =>
+  (logEvent: Handler<'logEvent'>, { numbers }: Traffic): Reply<'logEvent'> =>
   async ({ c, exchange, input, caller, ignored }) => {
     const { method, headers } = c.req.raw;
-    const answer = await logEvent(input, caller);
-    if (answer.duplicate) numbers.duplicates += 1;
+    const output = await logEvent(input, caller);
+    if (output.duplicate) numbers.duplicates += 1;
     else numbers.kept += 1;
-    if (method !== 'GET' || !wantsImage(headers)) return successAnswer(exchange, answer, ignored);
+    if (method !== 'GET' || !wantsImage(headers)) return successResponse(exchange, output, ignored);
     const image = { 'Content-Type': 'image/gif', 'Cross-Origin-Resource-Policy': 'cross-origin' };
     return new Response(gif, { headers: { ...headersOf(exchange), ...image } });
   };
 
 /** Responds to a batch and, on the site's own origin, renews its user's cookie. */
 export const createLogEventsReply =
-  (logEvents: Answering<'logEvents'>, traffic: Traffic): Reply<'logEvents'> =>
+  (logEvents: Handler<'logEvents'>, traffic: Traffic): Reply<'logEvents'> =>
   async ({ c, exchange, input, caller, ignored }) => {
-    const answer = await logEvents(input, caller);
-    for (const result of answer.event) {
+    const output = await logEvents(input, caller);
+    for (const result of output.event) {
       if (result.error !== undefined) traffic.refuse(result.error.code);
       else if (result.duplicate) traffic.numbers.duplicates += 1;
       else traffic.numbers.kept += 1;
     }
     const cookie = userCookie(c.req.raw.headers, input.userUUID, input.cookieDomain);
-    return successAnswer(exchange, answer, ignored, cookie === undefined ? undefined : { 'Set-Cookie': cookie });
+    return successResponse(exchange, output, ignored, cookie === undefined ? undefined : { 'Set-Cookie': cookie });
   };

@@ -1,4 +1,4 @@
-/** How each operation is answered, and its reply to a request. */
+/** The handler of each operation, and its reply to a request. */
 import type { OperationName } from '@firsthand/contract/operations';
 import type { Logger } from 'pino';
 import type { Reports } from '../../reports/queries.ts';
@@ -58,8 +58,8 @@ export const createOperationReplies = ({
   isStopping,
 }: Dependencies) => {
   const logging = createLogEvent(store, { limitNewNames: createNewNames(createRateLimit(rateLimits.newNames)) });
-  const { answering: reportAnswers, check: checkReport, contactReports } = createReports(store, reports);
-  const answering = {
+  const { handlers: reportHandlers, check: checkReport, contactReports } = createReports(store, reports);
+  const handlers = {
     ...createAccounts(store, quota?.accountBytes),
     ...createTokens(store),
     ...createEntryMergeOperations(store),
@@ -73,7 +73,7 @@ export const createOperationReplies = ({
     ...createLinks(store),
     ...createImports(store, { traffic, countryOf }),
     ...createImportContacts(store),
-    ...reportAnswers,
+    ...reportHandlers,
     ...createSegments(store),
     ...createViews(store),
     ...createShareLinks(store, checkReport),
@@ -81,11 +81,11 @@ export const createOperationReplies = ({
     ...logging,
   };
   const replies: { readonly [Name in OperationName]: Reply<Name> } = {
-    ...createReplies(answering, createCSVReply({ store, log, isStopping })),
+    ...createReplies(handlers, createCSVReply({ store, log, isStopping })),
     logEvent: createLogEventReply(logging.logEvent, traffic),
     logEvents: createLogEventsReply(logging.logEvents, traffic),
     ...createHandovers(store),
     streamEvents: createStreamReply({ store, log, isStopping, numbers: traffic.numbers }),
   };
-  return { answering, replies };
+  return { handlers, replies };
 };

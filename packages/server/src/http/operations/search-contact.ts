@@ -2,11 +2,11 @@
 import { limits } from '@firsthand/contract/limits';
 import type { OutputOf } from '@firsthand/contract/operations';
 import type { ContactFeedPage, ContactSearch, FoundContact, FoundContacts, Store } from '../../store/store.ts';
-import { type AnsweringAll, accountOf, type Caller } from '../access/caller.ts';
-import { parseSearchCursor, toSearchCursor } from '../answers/cursor.ts';
-import { isoTime } from '../answers/iso-time.ts';
+import { accountOf, type Caller, type Handlers } from '../access/caller.ts';
 import { toNamedContact } from '../request/contact-names.ts';
-import { contactAnswer } from './contact-answers.ts';
+import { parseSearchCursor, toSearchCursor } from '../responses/cursor.ts';
+import { isoTime } from '../responses/iso-time.ts';
+import { contactResponse } from './contact-responses.ts';
 import type { ContactReports } from './reports/contact-reports.ts';
 
 type SearchStore = Pick<Store, 'feedContacts' | 'searchContact'>;
@@ -50,7 +50,7 @@ const countContacts = async (store: SearchStore, search: ContactSearch): Promise
 const contactsPerRead = 100;
 const maxPageLength = 1024 * 1024;
 
-export const createSearchContact = (store: SearchStore, reports: ContactReports): AnsweringAll<'searchContact'> => {
+export const createSearchContact = (store: SearchStore, reports: ContactReports): Handlers<'searchContact'> => {
   type Found = Pick<FoundContacts, 'contacts'> & { readonly nextCursor: string; readonly count?: number | undefined };
 
   const searchIn = async (
@@ -110,7 +110,7 @@ export const createSearchContact = (store: SearchStore, reports: ContactReports)
       return {
         ...(count !== undefined && { count }),
         contact: contacts.map(({ lastSeenTime, ...contact }): OutputOf<'searchContact'>['contact'][number] => ({
-          ...contactAnswer(contact),
+          ...contactResponse(contact),
           ...(lastSeenTime !== null && { lastSeenTime: isoTime(lastSeenTime) }),
           ...touches?.get(contact.contact),
         })),

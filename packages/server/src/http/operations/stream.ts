@@ -10,11 +10,11 @@ import { hashToken } from '../../ingest/token.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { EventPage, EventQuery, Store } from '../../store/store.ts';
 import { accountOf } from '../access/caller.ts';
-import { emptyAnswer, headersOf, refusalBody } from '../answers/answers.ts';
-import { parseCursor, toCursor } from '../answers/cursor.ts';
-import { createToRefusal } from '../answers/to-refusal.ts';
 import type { Reply } from '../operation-route.ts';
-import { eventAnswer } from './events.ts';
+import { parseCursor, toCursor } from '../responses/cursor.ts';
+import { emptyResponse, headersOf, refusalBody } from '../responses/responses.ts';
+import { createToRefusal } from '../responses/to-refusal.ts';
+import { eventResponse } from './events.ts';
 import { createStreamSlots, isQueued } from './stream-slots.ts';
 
 interface StreamDependencies {
@@ -90,7 +90,7 @@ export const createStreamReply = ({
     try {
       for (;;) {
         for (const event of page.events) {
-          const data = JSON.stringify(eventAnswer(event));
+          const data = JSON.stringify(eventResponse(event));
           await stream.writeSSE({ id: toCursor('events', event.sequence), event: 'event', data });
         }
         beyond = Math.max(beyond, page.through);
@@ -131,7 +131,7 @@ export const createStreamReply = ({
     // HEAD gets no stream, because no client would read or end it.
     if (c.req.method === 'HEAD') {
       releaseSlot();
-      return emptyAnswer(exchange, 200, { 'Content-Type': 'text/event-stream' });
+      return emptyResponse(exchange, 200, { 'Content-Type': 'text/event-stream' });
     }
     const response = streamSSE(c, async (stream) => {
       try {

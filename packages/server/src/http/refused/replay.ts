@@ -4,7 +4,7 @@ import { type Operation, type OutputOf, operations } from '@firsthand/contract/o
 import { isLive } from '../../ingest/token.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { ListedToken, RefusableOperation, RefusedRequest, ReplayedWrite, Store } from '../../store/store.ts';
-import { type Answering, type Caller, withoutAccountSettings } from '../access/caller.ts';
+import { type Caller, type Handler, withoutAccountSettings } from '../access/caller.ts';
 import { refusalOf } from '../operation-route.ts';
 import { createContacts } from '../operations/contacts.ts';
 import { checkEntries, createLogEvent } from '../operations/log-event.ts';
@@ -20,11 +20,11 @@ const toReplayStore = (
   { by, ...target }: { refused: number; tokenID: string; by: number | null },
 ): Store => {
   const replay = async (write: ReplayedWrite) => {
-    const answer = await store.replayRefused({ ...target, by, ...write });
+    const response = await store.replayRefused({ ...target, by, ...write });
     // Another caller replayed it, or newer requests replaced it.
-    if (answer === undefined) throw unknownRefused();
+    if (response === undefined) throw unknownRefused();
     // The cast is safe: the result has the type of the operation in `write`.
-    return answer as never;
+    return response as never;
   };
   return {
     ...store,
@@ -91,7 +91,7 @@ export const createReplay = (store: Store) => {
     refused: number;
     tokenID: string;
     by: number | null;
-  }): { readonly [Name in RefusableOperation]: Answering<Name> } => {
+  }): { readonly [Name in RefusableOperation]: Handler<Name> } => {
     const replayStore = toReplayStore(store, target);
     const contextOf = createRequestContexts();
     const { logEvent, logEvents } = createLogEvent(replayStore, { contextOf });
@@ -115,7 +115,7 @@ export const createReplay = (store: Store) => {
     const checked = check(definition.input, { ...fields, ...fix });
     if (!checked.ok) throw refusalOf(checked.problem);
     const token = await findToken(store, request, { as, time });
-    const run = createOperations({ refused, tokenID: token.tokenID, by })[operation] as Answering<RefusableOperation>;
+    const run = createOperations({ refused, tokenID: token.tokenID, by })[operation] as Handler<RefusableOperation>;
     return run(checked.value as never, callerOf(request, token, time));
   };
 };

@@ -1,11 +1,11 @@
 import { Hono } from 'hono';
 import pino from 'pino';
 import { expect, test } from 'vitest';
-import { emptyAnswer } from '../answers/answers.ts';
+import { emptyResponse } from '../responses/responses.ts';
 import { createRouteServer } from '../routes.ts';
 import { createAdmission, createArrivals } from './admission.ts';
 
-/** Opens a route with a limit of 10,000 bytes. It reads a body, and responds when `answerAll` is called. */
+/** Opens a route with a limit of 10,000 bytes. It reads a body, and responds when `respondToAll` is called. */
 const open = () => {
   const waiting: (() => void)[] = [];
   let read = 0;
@@ -15,45 +15,45 @@ const open = () => {
     '/',
     serve({
       methods: ['POST'],
-      answer: (c, exchange) =>
+      handle: (c, exchange) =>
         admit(c, async ({ hold }) => {
           const { byteLength } = await c.req.arrayBuffer();
           read += 1;
           hold(byteLength);
           await new Promise<void>((resolve) => waiting.push(resolve));
-          return emptyAnswer(exchange, 200);
+          return emptyResponse(exchange, 200);
         }),
     }),
   );
   const post = (bytes: number, headers: Record<string, string> = { 'Content-Length': String(bytes) }) =>
     app.request('/', { method: 'POST', body: 'x'.repeat(bytes), headers });
-  return { post, answerAll: () => waiting.splice(0).map((resolve) => resolve()), read: () => read };
+  return { post, respondToAll: () => waiting.splice(0).map((resolve) => resolve()), read: () => read };
 };
 
 const turn = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 test('refuses bodies unread while memory is full', async () => {
-  const { post, answerAll, read } = open();
+  const { post, respondToAll, read } = open();
   const first = post(6_000);
   await turn();
   const refused = await post(6_000);
   expect([refused.status, refused.headers.get('Retry-After'), read()]).toEqual([503, '1', 1]);
   const small = post(1_000);
   await turn();
-  answerAll();
+  respondToAll();
   expect([(await first).status, (await small).status]).toEqual([200, 200]);
   const again = post(6_000);
   await turn();
-  answerAll();
+  respondToAll();
   expect((await again).status).toBe(200);
 });
 
 test('refuses a body without Content-Length after reading it', async () => {
-  const { post, answerAll } = open();
+  const { post, respondToAll } = open();
   const first = post(6_000, {});
   await turn();
   expect((await post(6_000, {})).status).toBe(503);
-  answerAll();
+  respondToAll();
   expect((await first).status).toBe(200);
 });
 

@@ -47,8 +47,8 @@ export const createArrivals = (maxBytes: number): TrackBody => {
 
 const outOfMemory = () => new Refusal('unavailable', { retryAfterSeconds: 1 });
 
-/** Runs `answer` with the source of a request's body, then releases the memory that it reserved. */
-export type Admit = (c: Context, answer: (source: BodySource) => Promise<Response>) => Promise<Response>;
+/** Runs `respond` with the source of a request's body, then releases the memory that it reserved. */
+export type Admit = (c: Context, respond: (source: BodySource) => Promise<Response>) => Promise<Response>;
 
 /**
  * A body counts once it is complete, so that announced or slowly sent bodies don't take memory from others. Arriving
@@ -57,7 +57,7 @@ export type Admit = (c: Context, answer: (source: BodySource) => Promise<Respons
 export const createAdmission = (maxBytes = maxHeldBytes): Admit => {
   let heldBytes = 0;
   const arrive = createArrivals(maxBytes);
-  return async (c, answer) => {
+  return async (c, respond) => {
     const announced = Number(c.req.raw.headers.get('content-length') ?? 0);
     const { incoming } = bindingsOf(c);
     let ownBytes = 0;
@@ -73,7 +73,7 @@ export const createAdmission = (maxBytes = maxHeldBytes): Admit => {
     try {
       // The route refuses a body that is larger than the whole limit.
       if (announced <= maxBytes && heldBytes + announced > maxBytes) throw outOfMemory();
-      return await answer({ incoming, arrive, hold, release });
+      return await respond({ incoming, arrive, hold, release });
     } catch (error) {
       if (error instanceof Refusal && error.code === 'unavailable' && incoming) await discardBody(incoming);
       throw error;

@@ -121,12 +121,12 @@ describe('a contactExternalID', () => {
       ['/event/logEvent', { eventID: 1 }],
       ['/event/logEvents', { event: [{ eventID: 1 }] }],
     ] as const) {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         [contactExternalID, 'customer-of-nobody'].map((name) =>
           post(path, { ...fields, userUUID: 'a-curious-visitor', contactExternalID: name }, 'browser'),
         ),
       );
-      for (const { status, body } of answers) {
+      for (const { status, body } of responses) {
         expect([status, body.error.code, body.error.field]).toEqual([403, 'token_kind', 'contactExternalID']);
       }
     }
@@ -137,11 +137,11 @@ describe('a contactExternalID', () => {
     const { body } = await post('/event/logEvents', { userUUID: 'a-curious-visitor', event: entries }, 'browser');
     expect(body.event.map(({ status }: Fields) => status)).toEqual(['403', '403']);
     for (const name of [contactExternalID, 'customer-of-nobody']) {
-      const answer = await scene.get('/contact/getContact', {
+      const response = await scene.get('/contact/getContact', {
         tokenUUID: scene.tokens.browser,
         contactExternalID: name,
       });
-      expect([answer.status, answer.body.error.field]).toEqual([403, 'contactExternalID']);
+      expect([response.status, response.body.error.field]).toEqual([403, 'contactExternalID']);
     }
   });
 });

@@ -46,27 +46,27 @@ describe('a body', () => {
     ['application/jsonp'],
     ['nonsense'],
   ])('is refused as %s', async (type) => {
-    const answer = await sendBody(JSON.stringify(event()), { 'Content-Type': type });
-    expect(outcome(answer)).toEqual([415, 'unsupported_media_type']);
+    const response = await sendBody(JSON.stringify(event()), { 'Content-Type': type });
+    expect(outcome(response)).toEqual([415, 'unsupported_media_type']);
   });
 
   it('without bytes does not replace the query string, whatever its type', async () => {
     const query = new URLSearchParams(asText(event()));
     const headers = { 'Content-Type': 'image/png' };
-    const answer = await scene.send(`/logEvent?${query}`, { method: 'POST', headers });
-    expect(answer.status).toBe(200);
+    const response = await scene.send(`/logEvent?${query}`, { method: 'POST', headers });
+    expect(response.status).toBe(200);
   });
 
   it('takes precedence over the query string', async () => {
     const query = new URLSearchParams({ tokenUUID: scene.tokens.browser, eventID: 'wrong', eventUUID: 'from-query' });
-    const answer = await json(JSON.stringify({ userUUID, eventID: 1 }), `/logEvent?${query}`);
-    expect(answer.body).toEqual({ eventUUID: 'from-query', status: '200' });
+    const response = await json(JSON.stringify({ userUUID, eventID: 1 }), `/logEvent?${query}`);
+    expect(response.body).toEqual({ eventUUID: 'from-query', status: '200' });
   });
 
   it('of a GET is ignored', async () => {
     // The Request constructor doesn't allow a body here; a GET's input is its query string.
-    const answer = await scene.get('/logEvent', event());
-    expect(answer.status).toBe(200);
+    const response = await scene.get('/logEvent', event());
+    expect(response.status).toBe(200);
   });
 
   it('can start with a byte order mark', async () => {
@@ -93,8 +93,8 @@ describe('a body', () => {
       start: (controller) => controller.enqueue(new TextEncoder().encode('{"a":')),
       pull: (controller) => controller.error(new Error('aborted')),
     });
-    const answer = await scene.send('/logEvent', { method: 'POST', body, duplex: 'half' } as RequestInit);
-    expect(outcome(answer)).toEqual([400, 'invalid_encoding']);
+    const response = await scene.send('/logEvent', { method: 'POST', body, duplex: 'half' } as RequestInit);
+    expect(outcome(response)).toEqual([400, 'invalid_encoding']);
   });
 
   it('is parsed before the token is checked, and its content is checked after the token', async () => {
@@ -244,24 +244,24 @@ describe('unknown fields', () => {
   });
 
   it('can be called __proto__ without polluting prototypes', async () => {
-    const answer = await json(
+    const response = await json(
       `{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},${JSON.stringify(event()).slice(1)}`,
       '/logEvent?__proto__=x&a=b',
     );
-    expect(answer.status).toBe(200);
-    expect(answer.body.ignored).toEqual(expect.arrayContaining(['__proto__', 'constructor']));
+    expect(response.status).toBe(200);
+    expect(response.body.ignored).toEqual(expect.arrayContaining(['__proto__', 'constructor']));
     expect(({} as { polluted?: 1 }).polluted).toBeUndefined();
   });
 
   it('cannot set fields through __proto__', async () => {
-    const answer = await json(`{"__proto__":${JSON.stringify(event())}}`);
-    expect(outcome(answer)).toEqual([401, 'missing_token']);
+    const response = await json(`{"__proto__":${JSON.stringify(event())}}`);
+    expect(outcome(response)).toEqual([401, 'missing_token']);
   });
 
   it('can contain hostile text', async () => {
     const hostile = `"\\u0000\\ud800":"\\udfff\\u0000","":1e400,"${'k'.repeat(30_000)}":9007199254740993,"n":-1e999`;
-    const answer = await json(`{${hostile},${JSON.stringify(event()).slice(1)}`);
-    expect(answer.status).toBe(200);
+    const response = await json(`{${hostile},${JSON.stringify(event()).slice(1)}`);
+    expect(response.status).toBe(200);
   });
 });
 
@@ -284,9 +284,9 @@ describe('an unknown parameter of a read', () => {
 
   it.each(readPaths)('%s at %s gets 400 with the nearest name', async (name, path) => {
     for (const field of ['tokenUUID', ...Object.keys((operations[name].input as z.ZodObject).shape)]) {
-      const answer = await ask(name, path, { [`${field}_`]: 'x' });
-      expect(outcome(answer)).toEqual([400, 'unknown_field']);
-      expect(answer.body.error).toMatchObject({
+      const response = await ask(name, path, { [`${field}_`]: 'x' });
+      expect(outcome(response)).toEqual([400, 'unknown_field']);
+      expect(response.body.error).toMatchObject({
         field: `${field}_`,
         message: `\`${field}_\` is not a parameter of ${name}. Did you mean \`${field}\`?`,
       });
@@ -295,9 +295,9 @@ describe('an unknown parameter of a read', () => {
 
   it.each(readPaths)('%s at %s gets 400 with all names if none is similar', async (name, path) => {
     for (const unknown of ['_', '__proto__', 'constructor', '', 'x'.repeat(5_000)]) {
-      const answer = await ask(name, path, { [unknown]: 'x' });
-      expect(outcome(answer)).toEqual([400, 'unknown_field']);
-      expect(answer.body.error.message).toContain(`is not a parameter of ${name}, which takes tokenUUID`);
+      const response = await ask(name, path, { [unknown]: 'x' });
+      expect(outcome(response)).toEqual([400, 'unknown_field']);
+      expect(response.body.error.message).toContain(`is not a parameter of ${name}, which takes tokenUUID`);
     }
   });
 
@@ -361,9 +361,9 @@ describe('a missing field', () => {
       '`contactEmailAddress`;',
     ],
   ])('in %s %j is reported with the name that was sent instead', async (path, fields, field, text) => {
-    const answer = await scene.post(path, { tokenUUID: scene.tokens.browser, ...fields });
-    expect([...outcome(answer), answer.body.error.field]).toEqual([400, 'missing_field', field]);
-    expect(answer.body.error.message).toContain(text);
+    const response = await scene.post(path, { tokenUUID: scene.tokens.browser, ...fields });
+    expect([...outcome(response), response.body.error.field]).toEqual([400, 'missing_field', field]);
+    expect(response.body.error.message).toContain(text);
   });
 
   it('in one event of a batch is reported with the name that was sent instead', async () => {
@@ -423,8 +423,8 @@ describe('an empty filter by user or contact', () => {
     ['/contact/searchContact', 'contactEmailaddress'] as const,
   ])('in %s is refused, because omitting it would return all data: %s', async (path, field) => {
     for (const empty of ['', ' ']) {
-      const answer = await scene.get(path, { tokenUUID: scene.tokens.server, [field]: empty });
-      expect([...outcome(answer), answer.body.error.message]).toEqual([
+      const response = await scene.get(path, { tokenUUID: scene.tokens.server, [field]: empty });
+      expect([...outcome(response), response.body.error.message]).toEqual([
         400,
         'invalid_field',
         `\`${field}\` must not be empty: omit it to read without this filter`,
@@ -441,8 +441,8 @@ describe('hostile text', () => {
       { attrID: '__proto__', attrValue },
       { attrID: 'constructor', attrValue: '[' },
     ];
-    const answer = await scene.post('/logEvent', { ...event(), eventUUID, eventAttrArray });
-    expect(answer.body).toEqual({ eventUUID, status: '200' });
+    const response = await scene.post('/logEvent', { ...event(), eventUUID, eventAttrArray });
+    expect(response.body).toEqual({ eventUUID, status: '200' });
     const { body } = await scene.get('/event/getEvent', { tokenUUID: scene.tokens.server, attrID: '__proto__' });
     expect(body.event[0]).toMatchObject({ eventUUID });
     expect(body.event[0].eventAttrArray).toEqual(expect.arrayContaining(eventAttrArray));

@@ -68,8 +68,8 @@ describe('an address whose parsing budget is used up', () => {
   };
 
   it('gets 429 with Retry-After, and still 401 for a small body', async () => {
-    const answer = await send({ padding: padding(2) });
-    expect([answer.status, answer.body.error.code]).toEqual([429, 'too_many_requests']);
+    const response = await send({ padding: padding(2) });
+    expect([response.status, response.body.error.code]).toEqual([429, 'too_many_requests']);
     expect((await send(event())).status).toBe(401);
     expect((await send(event({ tokenUUID: 'browser_of_nobody', padding: padding(2) }))).status).toBe(429);
   });
@@ -156,8 +156,8 @@ describe('a body larger than most operations accept', () => {
     ['with an unknown token', '"tokenUUID":"browser_of_nobody",', 'invalid_token'],
   ])('is not parsed %s', async (_, token, code) => {
     const body = `{${token}"padding":"${'x'.repeat(70_000)}" broken`;
-    const answer = await scene.send('/event/logEvents', { method: 'POST', body });
-    expect([answer.status, answer.body.error.code]).toEqual([401, code]);
+    const response = await scene.send('/event/logEvents', { method: 'POST', body });
+    expect([response.status, response.body.error.code]).toEqual([401, code]);
   });
 
   it('is parsed with a valid token', async () => {

@@ -5,7 +5,7 @@ import type { InputOf } from '@firsthand/contract/operations';
 import { parseAddress } from '../../identity/email-address.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { NamedContact, Store } from '../../store/store.ts';
-import { type AnsweringAll, accountOf, type Caller, toStoreCaller } from '../access/caller.ts';
+import { accountOf, type Caller, type Handlers, toStoreCaller } from '../access/caller.ts';
 import { refusalOf } from '../operation-route.ts';
 import type { RequestFields } from '../request/input.ts';
 
@@ -14,7 +14,7 @@ export const maxConcurrentContacts = 100;
 
 export interface ContactPutterOptions {
   readonly store: Pick<Store, 'getContact' | 'listCatalogue'>;
-  readonly answering: AnsweringAll<'createContact'>;
+  readonly handlers: Handlers<'createContact'>;
 }
 
 /** What identifies the contact of an event, or why it can't be created. */
@@ -35,7 +35,7 @@ export const findDefaultProfile = async (store: Pick<Store, 'listCatalogue'>, ca
   return (usable.find(({ id }) => id === preferredID) ?? usable[0])?.id ?? fallbackProfileID;
 };
 
-export const createContactPutter = ({ store, answering }: ContactPutterOptions, caller: Caller) => {
+export const createContactPutter = ({ store, handlers }: ContactPutterOptions, caller: Caller) => {
   const fromBrowser = caller.access.kind === 'browser';
 
   let defaultProfile: Promise<string> | undefined;
@@ -67,7 +67,7 @@ export const createContactPutter = ({ store, answering }: ContactPutterOptions, 
     const checked = check(batchContact, input);
     if (!checked.ok) throw refusalOf(checked.problem);
     const { requestUUID } = input as Pick<InputOf<'createContact'>, 'requestUUID'>;
-    return (await answering.createContact({ ...checked.value, requestUUID }, caller)).contactUUID;
+    return (await handlers.createContact({ ...checked.value, requestUUID }, caller)).contactUUID;
   };
 
   const ensureOne = async (name: ContactName): Promise<Subject> => {

@@ -23,12 +23,12 @@ import { storedBytes } from '../access/call-cost.ts';
 import type { Caller } from '../access/caller.ts';
 import { isLoopbackName } from '../access/loopback.ts';
 import type { TakeBrowserLimits } from '../access/rate-limits.ts';
-import { type Exchange, headersOf } from '../answers/answers.ts';
 import type { Admit } from '../request/admission.ts';
 import { type Agent, createAgents, unknownAgent } from '../request/agents.ts';
 import type { BodySource } from '../request/body.ts';
 import { type RequestFields, readInput } from '../request/input.ts';
 import type { BudgetOf } from '../request/parsing-budget.ts';
+import { type Exchange, headersOf } from '../responses/responses.ts';
 import type { Route } from '../routes.ts';
 import { record, toCall } from './messages.ts';
 import { createMessageRunner, type MessageRunnerOptions, type Step } from './run-messages.ts';
@@ -169,7 +169,7 @@ const createMessageRoutes = (options: SegmentOptions) => {
   const senderOf = createSenders(options.store);
   const findVisitor = createVisitorFinder(options);
 
-  const answer = async (c: Context, exchange: Exchange, source: BodySource, type: string | undefined) => {
+  const handle = async (c: Context, exchange: Exchange, source: BodySource, type: string | undefined) => {
     const time = now();
     const fields = await readInput(c.req.raw, limits.batchBodyBytes, source, budgetOf(c));
     const proof = { tokenUUID: basicToken(c.req.raw.headers) ?? fields.writeKey };
@@ -186,7 +186,7 @@ const createMessageRoutes = (options: SegmentOptions) => {
   };
   return (type?: string): Route => ({
     ...common,
-    answer: (c, exchange) => admit(c, (source) => answer(c, exchange, source, type)),
+    handle: (c, exchange) => admit(c, (source) => handle(c, exchange, source, type)),
   });
 };
 
@@ -206,7 +206,7 @@ const createSettingsRoute = ({ authenticateCaller, now, folder, consoleHost, bas
   return {
     ...common,
     methods: ['GET'],
-    answer: async (c, exchange) => {
+    handle: async (c, exchange) => {
       const apiKey = c.req.param('writeKey') ?? '';
       const { access } = await authenticateCaller('logEvents', operations.logEvents, { tokenUUID: apiKey }, c, now());
       const apiHost = apiHostOf(c.req.header('host') ?? '', access) + base + folder.replace(/\/$/, '');
@@ -221,13 +221,13 @@ export const createSegmentRoutes = (options: SegmentOptions): { readonly path: s
   const route = createMessageRoutes(options);
   const settingsRoute = createSettingsRoute(options);
   /** Accepts and drops the metrics of analytics.js. */
-  const metricsRoute: Route = { ...common, answer: (_, exchange) => respond(exchange, 200, { success: true }) };
-  /** Answers all other paths below the folder in Segment's form. */
+  const metricsRoute: Route = { ...common, handle: (_, exchange) => respond(exchange, 200, { success: true }) };
+  /** Responds to all other paths below the folder in Segment's form. */
   const unknownRoute: Route = {
     ...common,
     methods: ['GET', 'POST'],
     loggedPath: `${base}${folder}…`,
-    answer: () => {
+    handle: () => {
       throw new Refusal('unknown_operation');
     },
   };

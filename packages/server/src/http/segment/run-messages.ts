@@ -8,7 +8,7 @@ import { limits } from '@firsthand/contract/limits';
 import type { InputOf } from '@firsthand/contract/operations';
 import { Refusal } from '../../shared/refusal.ts';
 import type { NewRefusedRequest, Store } from '../../store/store.ts';
-import type { AnsweringAll, Caller } from '../access/caller.ts';
+import type { Caller, Handlers } from '../access/caller.ts';
 import { refusalOf } from '../operation-route.ts';
 import { isRefusableCode, refusedBatch, refusedRequest } from '../refused/refused-requests.ts';
 import type { Agent } from '../request/agents.ts';
@@ -27,7 +27,7 @@ export interface Step {
 
 export interface MessageRunnerOptions extends ContactPutterOptions {
   readonly store: ContactPutterOptions['store'] & Pick<Store, 'addRefused'>;
-  readonly answering: AnsweringAll<'logEvents' | 'createContact'>;
+  readonly handlers: Handlers<'logEvents' | 'createContact'>;
   readonly traffic: Traffic;
 }
 
@@ -81,7 +81,7 @@ function* toGroups(steps: readonly Step[], fromBrowser: boolean): Generator<[Ste
 
 /** Returns a function that runs the steps of a request. It rejects with a Refusal if the client is to repeat the request. */
 export const createMessageRunner = (options: MessageRunnerOptions) => {
-  const { answering, traffic } = options;
+  const { handlers, traffic } = options;
   return async (steps: readonly Step[], caller: Caller, sentTime: number | undefined): Promise<void> => {
     const fromBrowser = caller.access.kind === 'browser';
     const refused = createRefusedList(options, caller);
@@ -112,7 +112,7 @@ export const createMessageRunner = (options: MessageRunnerOptions) => {
       if (events.length === 0) return;
       const userUUID = fromBrowser ? group[0]?.call.input.userUUID : undefined;
       const input = { userUUID, sentTime, event: events } as InputOf<'logEvents'>;
-      const { event } = await answering.logEvents(input, { ...caller, visitors, eventAgeDays });
+      const { event } = await handlers.logEvents(input, { ...caller, visitors, eventAgeDays });
       for (const { error, duplicate } of event) {
         if (error && isTemporary(error.code)) throw refusalOf(error);
         if (error) traffic.refuse(error.code);

@@ -4,7 +4,7 @@ import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { answerInSteps } from '../../../src/http/answers/constant-time.ts';
+import { respondInSteps } from '../../../src/http/responses/constant-time.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { newUserUUID } from '../../fixtures/requests.ts';
 import { openScene } from '../../fixtures/scene.ts';
@@ -199,7 +199,7 @@ describe('createContact of a browser token', () => {
       order.push(`${name} done`);
     };
     const both = ['short', 'long'].map((name, index) =>
-      answerInSteps(work(name, index * 50)).then(() => order.push(`${name} answered`)),
+      respondInSteps(work(name, index * 50)).then(() => order.push(`${name} answered`)),
     );
     await Promise.all(both);
     expect(order).toEqual(['short done', 'long done', 'short answered', 'long answered']);

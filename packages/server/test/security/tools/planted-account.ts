@@ -130,13 +130,13 @@ export const plant = async (scene: Scene): Promise<PlantedAccount> => {
     });
   };
 
-  type ContactAnswer = (typeof before.contacts)[number]['contact'];
-  const isSet = (contact: ContactAnswer, name: string) =>
+  type ContactResponse = (typeof before.contacts)[number]['contact'];
+  const isSet = (contact: ContactResponse, name: string) =>
     contact[name] !== '' || name === 'contactTitle' || name === 'contactStatus';
   const findContactChanges = async (): Promise<string[]> => {
     const changes: string[] = [];
     for (const [nth, contactUUID] of contactUUIDs.entries()) {
-      const earlier = before.contacts[nth]?.contact as ContactAnswer;
+      const earlier = before.contacts[nth]?.contact as ContactResponse;
       if (earlier.contactExternalID !== '') {
         const { contactExternalID } = earlier;
         const byExternalID = await get('/contact/getContact', { contactExternalID });
@@ -148,7 +148,7 @@ export const plant = async (scene: Scene): Promise<PlantedAccount> => {
         if (typeof value !== 'string' || !isSet(earlier, name)) continue;
         if (contact[name] !== value) changes.push(`${name} of ${contactUUID} is ${contact[name]}, was ${value}`);
       }
-      const hasTag = (of: ContactAnswer, id: string) =>
+      const hasTag = (of: ContactResponse, id: string) =>
         of.tag.find(({ tagID }: { tagID: string }) => tagID === id)?.opt === true;
       if (!hasTag(contact, 'tag-1') || hasTag(contact, 'tag-2')) changes.push(`the tags of ${contactUUID} changed`);
       const attributeOf = (id: string) =>

@@ -7,9 +7,9 @@ import { Refusal } from '../../../shared/refusal.ts';
 import { checkRoomForPasskey } from '../../../store/rules/accounts/passkeys.ts';
 import type { Passkey, Store } from '../../../store/store.ts';
 import type { RateLimit } from '../../access/rate-limits.ts';
-import { type Exchange, jsonAnswer } from '../../answers/answers.ts';
-import { isoTime } from '../../answers/iso-time.ts';
 import type { RequestFields } from '../../request/input.ts';
+import { isoTime } from '../../responses/iso-time.ts';
+import { type Exchange, jsonResponse } from '../../responses/responses.ts';
 import type { Invitations } from '../invitations.ts';
 import type { PageSessions } from '../page-sessions.ts';
 import type { Sessions } from '../sessions.ts';
@@ -29,12 +29,12 @@ interface Dependencies {
   readonly now: () => number;
 }
 
-const passkeyAnswer = ({ passkeyID, passkeyName, createdTime, lastUsedTime }: Passkey) => ({
+const passkeyResponse = ({ passkeyID, passkeyName, createdTime, lastUsedTime }: Passkey) => ({
   ...{ passkeyID, passkeyName, createdTime: isoTime(createdTime) },
   ...(lastUsedTime !== null && { lastUsedTime: isoTime(lastUsedTime) }),
 });
 
-export const createPasskeyAnswers = ({
+export const createPasskeyHandlers = ({
   store,
   passkeys,
   invitations,
@@ -49,7 +49,7 @@ export const createPasskeyAnswers = ({
     async (c: Context, exchange: Exchange, fields: RequestFields): Promise<Response> => {
       passkeys.takeLimit(c);
       const { options, cookie } = await createOptions(c, fields);
-      return jsonAnswer(exchange, { options, status: '200' }, { 'Set-Cookie': cookie });
+      return jsonResponse(exchange, { options, status: '200' }, { 'Set-Cookie': cookie });
     };
 
   const purposeOf = (memberID: string) => `add ${memberID}`;
@@ -78,14 +78,14 @@ export const createPasskeyAnswers = ({
       const { passkey, challenge } = await passkeys.read(c, purposeOf(memberID), fields);
       additions.take(memberID);
       await store.addPasskey({ account, memberID, passkey, challenge, by, time: now() });
-      return jsonAnswer(exchange, { passkeyID: passkey.passkeyID, passkeyName: passkey.passkeyName, status: '200' });
+      return jsonResponse(exchange, { passkeyID: passkey.passkeyID, passkeyName: passkey.passkeyName, status: '200' });
     },
 
     remove: async (c: Context, exchange: Exchange, { passkeyID }: RequestFields): Promise<Response> => {
       const { memberID, account, by } = await pageSessions.memberOfPage(c);
       if (typeof passkeyID !== 'string') throw new Refusal('missing_field', { field: 'passkeyID' });
       await store.removePasskey({ account, memberID, passkeyID, by, time: now() });
-      return jsonAnswer(exchange, { passkeyID, status: '200' });
+      return jsonResponse(exchange, { passkeyID, status: '200' });
     },
 
     /**
@@ -96,10 +96,10 @@ export const createPasskeyAnswers = ({
       const own = await sessions.memberOf(session);
       const members = own ? await store.listMembers(session.access) : [];
       const member = members.find(({ memberID }) => memberID === own?.memberID);
-      if (!member) return jsonAnswer(exchange, { passkeys: null, status: '200' });
-      const passkeys = (await store.listPasskeys(member)).map(passkeyAnswer);
+      if (!member) return jsonResponse(exchange, { passkeys: null, status: '200' });
+      const passkeys = (await store.listPasskeys(member)).map(passkeyResponse);
       const { emailaddress: memberEmailaddress, hasPassword } = member;
-      return jsonAnswer(exchange, { passkeys, memberEmailaddress, hasPassword, status: '200' });
+      return jsonResponse(exchange, { passkeys, memberEmailaddress, hasPassword, status: '200' });
     },
   };
 };

@@ -42,7 +42,7 @@ export const createHideAddresses = () => {
 };
 
 /** Returns a copy of a response without addresses. */
-export const withoutAddresses = <Answer extends object>(answer: Answer): Answer => {
+export const withoutAddresses = <Result extends object>(result: Result): Result => {
   const hide = createHideAddresses();
-  return JSON.parse(JSON.stringify(answer), (_, value: unknown) => (typeof value === 'string' ? hide(value) : value));
+  return JSON.parse(JSON.stringify(result), (_, value: unknown) => (typeof value === 'string' ? hide(value) : value));
 };

@@ -5,12 +5,12 @@ import type { Context } from 'hono';
 import type { Store } from '../../../store/store.ts';
 import type { AddressOf } from '../../access/client-address.ts';
 import { createRateLimit, type Rate } from '../../access/rate-limits.ts';
-import { type AnswerHeaders, type Exchange, headersOf, jsonAnswer } from '../../answers/answers.ts';
-import { isoTime } from '../../answers/iso-time.ts';
 import { pageHeaders } from '../../built-pages.ts';
 import type { Admit } from '../../request/admission.ts';
 import { type RequestFields, readInput } from '../../request/input.ts';
 import type { BudgetOf } from '../../request/parsing-budget.ts';
+import { isoTime } from '../../responses/iso-time.ts';
+import { type Exchange, headersOf, jsonResponse, type ResponseHeaders } from '../../responses/responses.ts';
 import type { Route } from '../../routes.ts';
 import { withoutAddresses } from './hidden-addresses.ts';
 import {
@@ -24,7 +24,7 @@ import { findShownNames } from './view-names.ts';
 
 interface Dependencies {
   readonly store: Pick<Store, 'listCatalogue'> & SharedReportsDependencies['store'];
-  readonly answering: SharedReportsDependencies['answering'];
+  readonly handlers: SharedReportsDependencies['handlers'];
   /** The rate of wrong secrets, by address. */
   readonly unknownTokenRate: Rate;
   readonly addressOf: AddressOf;
@@ -36,7 +36,7 @@ interface Dependencies {
 }
 
 /** Keeps the link out of search engines and, once it is revoked, out of caches. */
-const privateHeaders: AnswerHeaders = { 'X-Robots-Tag': 'noindex, nofollow', 'Cache-Control': 'no-store' };
+const privateHeaders: ResponseHeaders = { 'X-Robots-Tag': 'noindex, nofollow', 'Cache-Control': 'no-store' };
 
 /** Matches the sign-in page: a centered card in the console's colors. */
 const endedStyle = `:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif }
@@ -67,12 +67,12 @@ const endedPage = `<!doctype html>
 const hashOfStyle = createHash('sha256').update(endedStyle).digest('base64');
 
 /** For the page of an invalid link, whatever the reason. It loads nothing. */
-const endedHeaders: AnswerHeaders = {
+const endedHeaders: ResponseHeaders = {
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${hashOfStyle}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
 };
 
-const html = (exchange: Exchange, status: number, page: string, more: AnswerHeaders): Response =>
+const html = (exchange: Exchange, status: number, page: string, more: ResponseHeaders): Response =>
   new Response(page, { status, headers: { ...headersOf(exchange), ...more, ...privateHeaders } });
 
 /** Adapts the built console page to an address one level deeper, without the site's script tag. */
@@ -81,7 +81,7 @@ export const toSharedPage = (page: string): string =>
 
 export const createSharedRoutes = ({
   store,
-  answering,
+  handlers,
   unknownTokenRate,
   addressOf,
   admit,
@@ -91,7 +91,7 @@ export const createSharedRoutes = ({
 }: Dependencies): readonly { readonly path: string; readonly route: Route }[] => {
   const name = 'shared';
   const shared = createSharedReports({
-    ...{ store, answering, now },
+    ...{ store, handlers, now },
     unknownSecrets: createRateLimit(unknownTokenRate),
     requestsOfAddress: createRateLimit(shareRate),
   });
@@ -111,17 +111,17 @@ export const createSharedRoutes = ({
     };
   };
 
-  const post = (path: string, answer: (opened: OpenLink, fields: RequestFields) => Promise<object>) => ({
+  const post = (path: string, handle: (opened: OpenLink, fields: RequestFields) => Promise<object>) => ({
     path,
     route: {
       name,
       methods: ['POST'],
-      answer: (c, exchange) =>
+      handle: (c, exchange) =>
         admit(c, async (source) => {
           const fields = await readInput(c.req.raw, limits.bodyBytes, source, budgetOf(c));
           const opened = await shared.open(fields.shareSecret, addressOf(c));
           shared.noteUse(opened.link);
-          return jsonAnswer(exchange, { ...(await answer(opened, fields)), status: '200' }, privateHeaders);
+          return jsonResponse(exchange, { ...(await handle(opened, fields)), status: '200' }, privateHeaders);
         }),
     } satisfies Route,
   });
@@ -148,7 +148,7 @@ export const createSharedRoutes = ({
               name,
               methods: ['GET'],
               loggedPath: '/console/shared/…',
-              answer: (c, exchange) => showPage(c, exchange, page),
+              handle: (c, exchange) => showPage(c, exchange, page),
             } satisfies Route,
           },
         ]),

@@ -33,7 +33,7 @@ const openReports = (run: () => Promise<unknown> = async () => ({ total: 1, thro
   const shared = createSharedReports({
     store: { findShareLink: async () => link, recordShareLinkUse: noteUse },
     // biome-ignore lint/suspicious/noExplicitAny: the other reports are not used
-    answering: { reportTotals: runReport } as any,
+    handlers: { reportTotals: runReport } as any,
     unknownSecrets: wide,
     requestsOfAddress: wide,
     now: Date.now,
@@ -71,7 +71,7 @@ describe('the response of a shared report', () => {
 
 describe('the refusal of a shared report', () => {
   const refusing = (error: unknown) => openReports(() => Promise.reject(error));
-  const codeOf = (answer: Promise<unknown>) => answer.then(undefined, ({ code, message }) => code ?? message);
+  const codeOf = (result: Promise<unknown>) => result.then(undefined, ({ code, message }) => code ?? message);
 
   it('as too slow is cached for ten seconds', async () => {
     const { runReport, read } = refusing(new Refusal('report_too_slow'));

@@ -8,14 +8,14 @@ import { hashToken } from '../../../ingest/token.ts';
 import { BoundedMap } from '../../../shared/bounded-map.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import type { OpenedShareLink, Store } from '../../../store/store.ts';
-import { type AnsweringAll, type Caller, withoutAccountSettings } from '../../access/caller.ts';
+import { type Caller, type Handlers, withoutAccountSettings } from '../../access/caller.ts';
 import type { RateLimit } from '../../access/rate-limits.ts';
 import { requestAt, type SharedReport, type SharedView } from '../../operations/reports/shared-view.ts';
 import { withoutAddresses } from './hidden-addresses.ts';
 
 /** How long a response, or a refusal as too slow, is cached. */
 const freshMilliseconds = 10_000;
-const maxAnswers = 200;
+const maxResults = 200;
 /** How many reports of an account's links may be queued while one runs. */
 const maxWaiting = 24;
 const retryAfterSeconds = 5;
@@ -60,7 +60,7 @@ const withoutReason = (error: unknown): unknown => {
 
 export interface Dependencies {
   readonly store: Pick<Store, 'findShareLink' | 'recordShareLinkUse'>;
-  readonly answering: AnsweringAll<SharedOperation>;
+  readonly handlers: Handlers<SharedOperation>;
   /** Counts wrong secrets, by address. */
   readonly unknownSecrets: Pick<RateLimit, 'take'>;
   /** Counts requests with a valid secret, by address. */
@@ -116,7 +116,7 @@ const createUseRecorder = ({ store, now }: Pick<Dependencies, 'store' | 'now'>) 
   };
 };
 
-export const createSharedReports = ({ store, answering, unknownSecrets, requestsOfAddress, now }: Dependencies) => {
+export const createSharedReports = ({ store, handlers, unknownSecrets, requestsOfAddress, now }: Dependencies) => {
   /** Rejects with the same Refusal whether the link was revoked, has expired or never existed. */
   const find = async (hash: string): Promise<OpenedShareLink> => {
     const link = await store.findShareLink({ hash, time: now() });
@@ -143,18 +143,18 @@ export const createSharedReports = ({ store, answering, unknownSecrets, requests
   const inTurn = createAccountQueue();
 
   /** The responses of reports that are queued, running, or still fresh. */
-  const answers = new BoundedMap<string, Promise<object>>(maxAnswers);
+  const results = new BoundedMap<string, Promise<object>>(maxResults);
   const forgetLater = (key: string): void => {
-    setTimeout(() => answers.delete(key), freshMilliseconds).unref();
+    setTimeout(() => results.delete(key), freshMilliseconds).unref();
   };
 
-  const answerOf = async ({ link, view }: OpenLink, report: SharedReport): Promise<object> => {
+  const runReport = async ({ link, view }: OpenLink, report: SharedReport): Promise<object> => {
     const time = now();
     const input = requestAt(report, { moving: view.moving, createdTime: link.createdTime, time });
     if (input === undefined) throw reportUnavailable();
     // The cast is safe: requestAt has validated the input with the operation's schema.
     const { through, milliseconds, ...result } = await (
-      answering[report.operation] as (
+      handlers[report.operation] as (
         input: unknown,
         caller: Caller,
       ) => Promise<{ through: string; milliseconds: number }>
@@ -163,27 +163,27 @@ export const createSharedReports = ({ store, answering, unknownSecrets, requests
   };
 
   /** Returns a report's response, shared by all concurrent requests for it. */
-  const sharedAnswer = (opened: OpenLink, report: SharedReport): Promise<object> => {
+  const runShared = (opened: OpenLink, report: SharedReport): Promise<object> => {
     const key = `${opened.link.shareID} ${report.part}`;
-    const shared = answers.get(key);
+    const shared = results.get(key);
     if (shared) return shared;
-    const answer = inTurn(opened.link.account, async () => {
+    const result = inTurn(opened.link.account, async () => {
       // The link may have been revoked while the report was queued.
       await find(opened.hash);
-      return answerOf(opened, report).catch((error: unknown) => {
+      return runReport(opened, report).catch((error: unknown) => {
         throw withoutReason(error);
       });
     });
-    answers.set(key, answer);
-    answer.then(
+    results.set(key, result);
+    result.then(
       () => forgetLater(key),
       (error: unknown) => {
         // A slow report is not retried immediately, because each run delays the account's other reports.
         if (error instanceof Refusal && error.code === 'report_too_slow') forgetLater(key);
-        else answers.delete(key);
+        else results.delete(key);
       },
     );
-    return answer;
+    return result;
   };
 
   return {
@@ -202,7 +202,7 @@ export const createSharedReports = ({ store, answering, unknownSecrets, requests
           message: '`part` must be a part of this view with a report',
         });
       // Checked again so that a revoked link returns neither a response nor the report's refusal.
-      return sharedAnswer(opened, report).finally(() => find(opened.hash));
+      return runShared(opened, report).finally(() => find(opened.hash));
     },
   };
 };

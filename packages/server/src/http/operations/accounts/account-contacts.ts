@@ -10,8 +10,8 @@ import { nanoid } from 'nanoid';
 import { parseAddress } from '../../../identity/email-address.ts';
 import { contactChanges } from '../../../ingest/contact-change.ts';
 import type { AccountContact, ContactOutcome } from '../../../store/store.ts';
-import { problemAnswer } from '../../answers/answers.ts';
 import { addressProblem } from '../../request/contact-names.ts';
+import { problemResult } from '../../responses/responses.ts';
 
 type ContactResult = OutputOf<'createAccount'>['contact'][number];
 
@@ -20,7 +20,7 @@ const outcomeResult = (outcome: ContactOutcome, at: string): ContactResult => {
     return { status: '200', exists: outcome.exists, contactUUID: outcome.contactUUID };
   }
   const { refused, field, message } = outcome;
-  return problemAnswer({ code: refused, message, field: field === undefined ? at : `${at}.${field}` });
+  return problemResult({ code: refused, message, field: field === undefined ? at : `${at}.${field}` });
 };
 
 const checkEntry = (entry: unknown, at: string): AccountContact | Problem => {
@@ -46,12 +46,12 @@ export const checkAccountContacts = (list: readonly unknown[] = []) => {
     /** The valid contacts, for the store. */
     contacts: entries.filter(isContact),
     /** Returns the results of all entries, in order, given the store's outcomes for `contacts`. */
-    answer: (outcomes: readonly ContactOutcome[]): ContactResult[] => {
+    toResults: (outcomes: readonly ContactOutcome[]): ContactResult[] => {
       let next = 0;
       return entries.map((entry, index) =>
         isContact(entry)
           ? outcomeResult(outcomes[next++] as ContactOutcome, `contact[${index}]`)
-          : problemAnswer(entry),
+          : problemResult(entry),
       );
     },
   };

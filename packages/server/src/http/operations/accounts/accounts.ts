@@ -4,16 +4,16 @@ import { canonicalOrigins, cataloguesOf, newAccount } from '../../../ingest/new-
 import { isLive, isMemberAccess } from '../../../ingest/token.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import type { AccountDetail, ListedEntry, Store } from '../../../store/store.ts';
-import { type AnsweringAll, actorOf, namedAccount } from '../../access/caller.ts';
-import { isoTime } from '../../answers/iso-time.ts';
+import { actorOf, type Handlers, namedAccount } from '../../access/caller.ts';
+import { isoTime } from '../../responses/iso-time.ts';
 import { checkAccountContacts } from './account-contacts.ts';
 import { checkRemovals, withdrawForced } from './catalogue-uses.ts';
-import { tokenAnswer } from './tokens.ts';
+import { tokenResponse } from './tokens.ts';
 
-type AccountAnswer = OutputOf<'getAccount'>['account'];
+type AccountResponse = OutputOf<'getAccount'>['account'];
 
 /** The members that all entries share, in addition to their ID and name. */
-const entryAnswer = <ID>(
+const entryResponse = <ID>(
   { browser, mergedInto }: Pick<ListedEntry, 'browser' | 'mergedInto'>,
   toID: (id: string) => ID,
 ) => ({
@@ -21,10 +21,10 @@ const entryAnswer = <ID>(
   ...(mergedInto !== null && { mergedInto: toID(mergedInto) }),
 });
 
-const accountAnswer = (
+const accountResponse = (
   { catalogues: { profile, tag, attr, event }, ...account }: AccountDetail,
   { withTokens, accountBytes, time }: { withTokens: boolean; accountBytes: number | null; time: number },
-): AccountAnswer => ({
+): AccountResponse => ({
   accountUUID: account.accountUUID,
   accountName: account.accountName,
   accountOrigin: [...account.accountOrigin],
@@ -39,26 +39,26 @@ const accountAnswer = (
   profile: profile.map(({ id, name, ...entry }) => ({
     profileID: id,
     profileName: name,
-    ...entryAnswer(entry, String),
+    ...entryResponse(entry, String),
   })),
-  tag: tag.map(({ id, name, ...entry }) => ({ tagID: id, tagName: name, ...entryAnswer(entry, String) })),
+  tag: tag.map(({ id, name, ...entry }) => ({ tagID: id, tagName: name, ...entryResponse(entry, String) })),
   attr: attr.map(({ id, name, type, ...entry }) => ({
     attrID: id,
     attrName: name,
-    attrType: type as AccountAnswer['attr'][number]['attrType'],
-    ...entryAnswer(entry, String),
+    attrType: type as AccountResponse['attr'][number]['attrType'],
+    ...entryResponse(entry, String),
   })),
   event: event.map(({ id, name, byBrowser, ...entry }) => ({
     eventID: Number(id),
     eventName: name,
     ...(byBrowser && { byBrowser }),
-    ...entryAnswer(entry, Number),
+    ...entryResponse(entry, Number),
   })),
   ...(withTokens && {
     // Ended sessions are left out.
     token: account.tokens
       .filter((token) => (!token.session || isLive(token, time)) && !isMemberAccess(token))
-      .map((token) => tokenAnswer(token)),
+      .map((token) => tokenResponse(token)),
   }),
   usage: { ...account.usage, storedBytes: account.storedBytes },
   limits: { ...limits, accountBytes },
@@ -100,27 +100,29 @@ const checkEditorFields = (input: InputOf<'updateAccount'>): void => {
 export const createAccounts = (
   store: Store,
   accountBytes: number | null = null,
-): AnsweringAll<'getAccount' | 'createAccount' | 'updateAccount'> => ({
+): Handlers<'getAccount' | 'createAccount' | 'updateAccount'> => ({
   getAccount: async ({ accountUUID }, caller) => {
     const account = await namedAccount(store, caller, accountUUID);
     const withTokens = ['server', 'operator'].includes(caller.access.kind);
-    return { account: accountAnswer(await store.getAccount(account), { withTokens, accountBytes, time: caller.time }) };
+    return {
+      account: accountResponse(await store.getAccount(account), { withTokens, accountBytes, time: caller.time }),
+    };
   },
 
   createAccount: async (input, caller) => {
-    const { contacts, answer } = checkAccountContacts(input.contact);
+    const { contacts, toResults } = checkAccountContacts(input.contact);
     const { account, browserTokenUUID, serverTokenUUID } = newAccount(input, contacts, {
       time: caller.time,
       createdBy: actorOf(caller),
     });
     const outcomes = await store.createAccount({ ...account, by: actorOf(caller) });
-    return { accountUUID: account.accountUUID, browserTokenUUID, serverTokenUUID, contact: answer(outcomes) };
+    return { accountUUID: account.accountUUID, browserTokenUUID, serverTokenUUID, contact: toResults(outcomes) };
   },
 
   updateAccount: async (input, caller) => {
     const account = await namedAccount(store, caller, input.accountUUID);
     if (caller.access.kind === 'editor') checkEditorFields(input);
-    const { contacts, answer } = checkAccountContacts(input.contact);
+    const { contacts, toResults } = checkAccountContacts(input.contact);
     const { accountName, accountOrigin, accountTimezone, accountCurrency, defaultProfileID } = input;
     const { strict, browserCatalogue, enrich, userIDIsEmailaddress } = input;
     const catalogues = cataloguesOf(input);
@@ -146,7 +148,7 @@ export const createAccounts = (
       // getAccount counts the account's data, so it is called only if the caller sent no accountUUID.
       accountUUID: input.accountUUID ?? (await store.getAccount(account)).accountUUID,
       updated,
-      contact: answer(outcomes),
+      contact: toResults(outcomes),
     };
   },
 });

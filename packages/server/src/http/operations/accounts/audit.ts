@@ -1,9 +1,9 @@
 import type { Store } from '../../../store/store.ts';
-import { type AnsweringAll, namedAccount } from '../../access/caller.ts';
-import { parseCursor, toCursor } from '../../answers/cursor.ts';
-import { isoTime } from '../../answers/iso-time.ts';
+import { type Handlers, namedAccount } from '../../access/caller.ts';
+import { parseCursor, toCursor } from '../../responses/cursor.ts';
+import { isoTime } from '../../responses/iso-time.ts';
 
-export const createAudit = (store: Store): AnsweringAll<'listAudit'> => ({
+export const createAudit = (store: Store): Handlers<'listAudit'> => ({
   listAudit: async ({ accountUUID, from, to, action, limit = 100, cursor }, caller) => {
     const account = await namedAccount(store, caller, accountUUID);
     const beyond = parseCursor('audit', cursor);

@@ -1,14 +1,14 @@
 /** Merges of catalogue entries. */
 import type { CatalogueName } from '@firsthand/contract/account/entries';
 import type { Store } from '../../../store/store.ts';
-import { type AnsweringAll, actorOf, namedAccount } from '../../access/caller.ts';
+import { actorOf, type Handlers, namedAccount } from '../../access/caller.ts';
 
 /** Returns an entry's ID as the catalogue stores it: an eventID may be sent with leading zeros. */
 const canonicalID = (catalogue: CatalogueName, id: string): string => (catalogue === 'event' ? String(Number(id)) : id);
 
 export const createEntryMergeOperations = (
   store: Pick<Store, 'findAccount' | 'mergeEntry' | 'unmergeEntry'>,
-): AnsweringAll<'mergeEntry' | 'unmergeEntry'> => ({
+): Handlers<'mergeEntry' | 'unmergeEntry'> => ({
   mergeEntry: async ({ accountUUID, catalogue, entryID, otherEntryID }, caller) => {
     const account = await namedAccount(store, caller, accountUUID);
     const id = canonicalID(catalogue, entryID);

@@ -5,12 +5,12 @@ import { nanoid } from 'nanoid';
 import { hashToken } from '../../../ingest/token.ts';
 import { dayMilliseconds } from '../../../shared/time.ts';
 import type { Member, Store } from '../../../store/store.ts';
-import { type AnsweringAll, actorOf, namedAccount } from '../../access/caller.ts';
-import { isoTime } from '../../answers/iso-time.ts';
+import { actorOf, type Handlers, namedAccount } from '../../access/caller.ts';
 import { toCanonicalAddress } from '../../request/contact-names.ts';
+import { isoTime } from '../../responses/iso-time.ts';
 
 /** Returns a member as responses show it. */
-export const memberAnswer = (member: Member, time: number) => {
+export const memberResponse = (member: Member, time: number) => {
   const { memberID, emailaddress, memberName, kind, createdTime, joinedTime, signedInTime, passkeys } = member;
   const { invitationExpiresTime } = member;
   return {
@@ -29,7 +29,7 @@ export const memberAnswer = (member: Member, time: number) => {
 
 export const createMembers = (
   store: Pick<Store, 'findAccount' | 'inviteMember' | 'listMembers' | 'updateMember' | 'removeMember'>,
-): AnsweringAll<'inviteMember' | 'listMembers' | 'updateMember' | 'removeMember'> => ({
+): Handlers<'inviteMember' | 'listMembers' | 'updateMember' | 'removeMember'> => ({
   inviteMember: async ({ accountUUID, memberEmailaddress, memberRole, memberName }, caller) => {
     const account = await namedAccount(store, caller, accountUUID);
     const emailaddress = toCanonicalAddress(memberEmailaddress, 'memberEmailaddress');
@@ -53,7 +53,7 @@ export const createMembers = (
 
   listMembers: async ({ accountUUID }, caller) => {
     const members = await store.listMembers({ account: await namedAccount(store, caller, accountUUID) });
-    return { member: members.map((member) => memberAnswer(member, caller.time)) };
+    return { member: members.map((member) => memberResponse(member, caller.time)) };
   },
 
   updateMember: async ({ accountUUID, memberID, memberRole }, caller) => {

@@ -2,14 +2,22 @@ import { limits } from '@firsthand/contract/limits';
 import type { Problem } from '@firsthand/contract/response';
 import { Refusal } from '../../../shared/refusal.ts';
 import type { RefusedCount, RefusedRequest, Store } from '../../../store/store.ts';
-import { type AnsweringAll, actorOf, namedAccount } from '../../access/caller.ts';
-import { parseCursor, toCursor } from '../../answers/cursor.ts';
-import { isoTime } from '../../answers/iso-time.ts';
+import { actorOf, type Handlers, namedAccount } from '../../access/caller.ts';
 import { createReplay, unknownRefused } from '../../refused/replay.ts';
+import { parseCursor, toCursor } from '../../responses/cursor.ts';
+import { isoTime } from '../../responses/iso-time.ts';
 
 const problemOf = ({ code, message, field }: Problem) => ({ code, message, ...(field && { field }) });
 
-const requestAnswer = ({ refused, refusedTime, operation, tokenID, tokenKind, robot, ...request }: RefusedRequest) => ({
+const requestResponse = ({
+  refused,
+  refusedTime,
+  operation,
+  tokenID,
+  tokenKind,
+  robot,
+  ...request
+}: RefusedRequest) => ({
   refusedID: String(refused),
   refusedTime: isoTime(refusedTime),
   ...{ operation, tokenID, tokenKind, robot },
@@ -25,7 +33,7 @@ const sumOf = (counts: readonly RefusedCount[]) => {
   return sum;
 };
 
-export const createRefused = (store: Store): AnsweringAll<'listRefused' | 'replayRefused' | 'discardRefused'> => {
+export const createRefused = (store: Store): Handlers<'listRefused' | 'replayRefused' | 'discardRefused'> => {
   const replay = createReplay(store);
   /**
    * Returns the account's refused request with this ID. Rejects with Refusal('unknown_refused') if it is not listed.
@@ -43,7 +51,7 @@ export const createRefused = (store: Store): AnsweringAll<'listRefused' | 'repla
       const beyond = parseCursor('refused', cursor) ?? 0;
       const { requests, next } = await store.listRefused({ account, beyond, limit });
       const count = sumOf(await store.countRefused({ account }));
-      return { refused: requests.map(requestAnswer), count, nextCursor: toCursor('refused', next) };
+      return { refused: requests.map(requestResponse), count, nextCursor: toCursor('refused', next) };
     },
 
     discardRefused: async ({ accountUUID, refusedID }, caller) => {

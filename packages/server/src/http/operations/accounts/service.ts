@@ -3,9 +3,9 @@
 import { version } from '../../../shared/version.ts';
 import { isRecentProxy } from '../../../store/doctor-findings.ts';
 import type { Store } from '../../../store/store.ts';
-import type { AnsweringAll } from '../../access/caller.ts';
+import type { Handlers } from '../../access/caller.ts';
 import type { RefusedPages } from '../../access/refused-pages.ts';
-import { isoTime } from '../../answers/iso-time.ts';
+import { isoTime } from '../../responses/iso-time.ts';
 
 /** Facts from the server's settings. */
 export interface ServiceFacts {
@@ -25,7 +25,7 @@ export const createService = (
     facts: { retentionDays, backupEveryMs, newestBackup },
     refusedPages,
   }: { readonly facts: ServiceFacts; readonly refusedPages: RefusedPages },
-): AnsweringAll<'getService'> => ({
+): Handlers<'getService'> => ({
   getService: async (_, { time, access: { account } }) => {
     const backupTime = newestBackup();
     const refused = account === null ? undefined : refusedPages.origins.latestOf(account);

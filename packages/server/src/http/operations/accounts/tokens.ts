@@ -4,13 +4,13 @@ import { nanoid } from 'nanoid';
 import { createTokenText, newToken } from '../../../ingest/token.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import type { Store, TokenDetail } from '../../../store/store.ts';
-import { type AnsweringAll, actorOf, type Caller, namedAccount } from '../../access/caller.ts';
-import { isoTime } from '../../answers/iso-time.ts';
+import { actorOf, type Caller, type Handlers, namedAccount } from '../../access/caller.ts';
+import { isoTime } from '../../responses/iso-time.ts';
 
 type AccountToken = NonNullable<OutputOf<'getAccount'>['account']['token']>[number];
 
 /** Returns a token as responses show it. The command line also lists operator tokens, which belong to no account. */
-export const tokenAnswer = <Kind extends TokenKind = AccountToken['tokenKind']>(token: TokenDetail) => ({
+export const tokenResponse = <Kind extends TokenKind = AccountToken['tokenKind']>(token: TokenDetail) => ({
   tokenID: token.tokenID,
   tokenKind: token.kind as Kind,
   tokenName: token.tokenName,
@@ -50,7 +50,7 @@ export const issueToken = async (
   };
 };
 
-export const createTokens = (store: Store): AnsweringAll<'createToken' | 'revokeToken'> => ({
+export const createTokens = (store: Store): Handlers<'createToken' | 'revokeToken'> => ({
   createToken: async ({ accountUUID, tokenKind, tokenName, expiresTime }, caller) => {
     const account = await namedAccount(store, caller, accountUUID);
     return issueToken(store, caller, { account, kind: tokenKind, tokenName, expiresTime });

@@ -3,23 +3,23 @@ import { touchAttributes } from '@firsthand/contract/contact';
 import type { OutputOf } from '@firsthand/contract/operations';
 import type { TouchesResult } from '../../../reports/queries.ts';
 import { accountOf, type Caller } from '../../access/caller.ts';
-import { parsePeopleCursor, toPeopleCursor } from '../../answers/cursor.ts';
-import { isoTime } from '../../answers/iso-time.ts';
+import { parsePeopleCursor, toPeopleCursor } from '../../responses/cursor.ts';
+import { isoTime } from '../../responses/iso-time.ts';
 import { conditionOf, maxTime, unitedIn } from './conditions.ts';
 import { filtersOf, replaceSegments } from './filters.ts';
 import type { NameStore, ResolveNames } from './name-resolution.ts';
 import { ownSitesOf } from './own-sites.ts';
 import type { ReportRunner } from './run-report.ts';
 
-type FoundAnswer = OutputOf<'searchContact'>['contact'][number];
-type Touches = Pick<FoundAnswer, 'firstTouch' | 'lastTouch'>;
+type FoundContact = OutputOf<'searchContact'>['contact'][number];
+type Touches = Pick<FoundContact, 'firstTouch' | 'lastTouch'>;
 
 const toTouch = ({ time, values, referrerHost }: TouchesResult['people'][number]['first']) =>
   ({
     eventTime: isoTime(time),
     ...Object.fromEntries(touchAttributes.map((attrID, nth) => [attrID, values[nth] ?? ''])),
     referrerHost: referrerHost ?? '',
-  }) as FoundAnswer['firstTouch'];
+  }) as FoundContact['firstTouch'];
 
 export const createContactReports = (
   store: NameStore,

@@ -1,9 +1,9 @@
 /** reportLive: the people in the last five minutes. */
 import { limits } from '@firsthand/contract/limits';
 import type { LiveResult } from '../../../reports/queries.ts';
-import { type Answering, accountOf } from '../../access/caller.ts';
-import { toCursor } from '../../answers/cursor.ts';
-import { isoTime } from '../../answers/iso-time.ts';
+import { accountOf, type Handler } from '../../access/caller.ts';
+import { toCursor } from '../../responses/cursor.ts';
+import { isoTime } from '../../responses/iso-time.ts';
 import { conditionOf, unitedIn } from './conditions.ts';
 import { filtersOf, replaceSegments } from './filters.ts';
 import type { NameStore, ResolveNames } from './name-resolution.ts';
@@ -15,11 +15,11 @@ const liveMinutes = 5;
 
 const toList = ({ rows, others }: LiveResult['page']) => ({ row: rows.map((row) => ({ ...row })), others });
 
-export const createLiveAnswer = (
+export const createLiveHandler = (
   store: NameStore,
   { run }: Pick<ReportRunner, 'run'>,
   resolveNames: ResolveNames,
-): Answering<'reportLive'> => {
+): Handler<'reportLive'> => {
   return async (sent, caller) => {
     const startTime = performance.now();
     const { time, access } = caller;

@@ -5,9 +5,9 @@ import { type DimensionText, funnelSeconds } from '@firsthand/contract/reports/r
 import type { PeopleOf } from '../../../reports/queries.ts';
 import type { PeopleNames } from '../../../store/report-feed.ts';
 import type { Store } from '../../../store/store.ts';
-import { type Answering, accountOf } from '../../access/caller.ts';
-import { parsePeopleCursor, toCursor, toPeopleCursor } from '../../answers/cursor.ts';
-import { isoTime } from '../../answers/iso-time.ts';
+import { accountOf, type Handler } from '../../access/caller.ts';
+import { parsePeopleCursor, toCursor, toPeopleCursor } from '../../responses/cursor.ts';
+import { isoTime } from '../../responses/iso-time.ts';
 import { conditionOf, type ResolvedNames, toCondition, unitedIn } from './conditions.ts';
 import { type DimensionContext, toGrouping } from './dimensions.ts';
 import { filtersOf, replaceSegments, type WithoutSegments } from './filters.ts';
@@ -69,11 +69,11 @@ const namesOf = ({ users, contacts }: PeopleNames) =>
     }),
   ]);
 
-export const createPeopleAnswer = (
+export const createPeopleHandler = (
   store: NameStore & Pick<Store, 'namePeople'>,
   { run }: Pick<ReportRunner, 'run'>,
   resolveNames: ResolveNames,
-): Answering<'reportPeople'> => {
+): Handler<'reportPeople'> => {
   return async (sent, caller) => {
     const startTime = performance.now();
     const account = accountOf(caller);

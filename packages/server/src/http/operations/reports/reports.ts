@@ -15,17 +15,17 @@ import type {
   TotalsQuery,
 } from '../../../reports/queries.ts';
 import type { Store } from '../../../store/store.ts';
-import { type Answering, type AnsweringAll, accountOf } from '../../access/caller.ts';
-import { toCursor } from '../../answers/cursor.ts';
-import { isoTime } from '../../answers/iso-time.ts';
+import { accountOf, type Handler, type Handlers } from '../../access/caller.ts';
+import { toCursor } from '../../responses/cursor.ts';
+import { isoTime } from '../../responses/iso-time.ts';
 import { conditionOf, type EventKinds, type ResolvedNames, toCondition, unitedIn } from './conditions.ts';
 import { type ContactReports, createContactReports } from './contact-reports.ts';
 import { type DimensionContext, toGrouping } from './dimensions.ts';
 import { filtersOf, replaceSegments, type WithoutSegments } from './filters.ts';
-import { createLiveAnswer } from './live.ts';
+import { createLiveHandler } from './live.ts';
 import { createNameResolver, type NameStore } from './name-resolution.ts';
 import { ownSitesOf } from './own-sites.ts';
-import { createPeopleAnswer } from './people.ts';
+import { createPeopleHandler } from './people.ts';
 import { edgesWithin, type Range, rangesOf } from './ranges.ts';
 import { createReportRunner, type Reader } from './run-report.ts';
 import { withUnlistedNames } from './unlisted-names.ts';
@@ -205,7 +205,7 @@ export const createReports = (
   store: NameStore & Pick<Store, 'namePeople'>,
   reports: Reports | undefined,
 ): {
-  readonly answering: AnsweringAll<ReportOperation | 'reportPeople' | 'reportLive'>;
+  readonly handlers: Handlers<ReportOperation | 'reportPeople' | 'reportLive'>;
   readonly check: CheckReport;
   readonly contactReports: ContactReports;
 } => {
@@ -232,8 +232,8 @@ export const createReports = (
     return { input, kinds: names.kinds, query: queryOver(range), earlier: earlier && queryOver(earlier) };
   };
 
-  const answer =
-    <Name extends ReportOperation, One extends ReportQuery>(translation: Translation<Name, One>): Answering<Name> =>
+  const createHandler =
+    <Name extends ReportOperation, One extends ReportQuery>(translation: Translation<Name, One>): Handler<Name> =>
     async (sent, caller) => {
       const startTime = performance.now();
       const { accountOrigin, accountTimezone } = caller.access;
@@ -263,13 +263,13 @@ export const createReports = (
 
   return {
     contactReports: createContactReports(store, runner, resolveNames),
-    answering: {
-      reportTotals: answer(totals),
-      reportBreakdown: answer(breakdown),
-      reportFunnel: answer(funnel),
-      reportRetention: answer(retention),
-      reportPeople: createPeopleAnswer(store, runner, resolveNames),
-      reportLive: createLiveAnswer(store, runner, resolveNames),
+    handlers: {
+      reportTotals: createHandler(totals),
+      reportBreakdown: createHandler(breakdown),
+      reportFunnel: createHandler(funnel),
+      reportRetention: createHandler(retention),
+      reportPeople: createPeopleHandler(store, runner, resolveNames),
+      reportLive: createLiveHandler(store, runner, resolveNames),
     },
     check: async <Name extends ReportOperation>(operation: Name, request: Omit<ReportRequest<Name>, 'reader'>) => {
       // The compiler can't infer that the translation matches the request.

@@ -1,11 +1,11 @@
 /** Saves, lists and deletes segments. `filters.ts` applies them. */
 import type { Store } from '../../../store/store.ts';
-import { type AnsweringAll, accountOf } from '../../access/caller.ts';
-import { isoTime } from '../../answers/iso-time.ts';
+import { accountOf, type Handlers } from '../../access/caller.ts';
+import { isoTime } from '../../responses/iso-time.ts';
 
 export const createSegments = (
   store: Pick<Store, 'saveSegment' | 'listSegments' | 'deleteSegment'>,
-): AnsweringAll<'createSegment' | 'listSegments' | 'deleteSegment'> => ({
+): Handlers<'createSegment' | 'listSegments' | 'deleteSegment'> => ({
   createSegment: async ({ segmentName, filter }, caller) => {
     const { time } = caller;
     const segment = { account: accountOf(caller), segmentName, filter: JSON.stringify(filter), time };

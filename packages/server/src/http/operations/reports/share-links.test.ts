@@ -64,8 +64,8 @@ describe('a share link', () => {
       attr: [],
       status: '200',
     });
-    const answer = await ask(shareSecret);
-    expect(answer.body).toEqual({
+    const response = await ask(shareSecret);
+    expect(response.body).toEqual({
       from: '2026-10-31T15:00:00.000Z',
       to: '2026-11-30T15:00:00.000Z',
       total: { events: 0, users: 0, people: 0, sessions: 0 },
@@ -130,8 +130,8 @@ describe('a share link', () => {
 
   it('runs a report once for all concurrent viewers', async () => {
     const shareSecret = await createSecret();
-    const answers = await Promise.all(Array.from({ length: 20 }, () => ask(shareSecret)));
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    const responses = await Promise.all(Array.from({ length: 20 }, () => ask(shareSecret)));
+    expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
     expect(reports.requests).toHaveLength(1);
   });
 

@@ -6,8 +6,8 @@ import { hashToken } from '../../../ingest/token.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import { dayMilliseconds } from '../../../shared/time.ts';
 import type { Store } from '../../../store/store.ts';
-import { type AnsweringAll, accountOf, actOf } from '../../access/caller.ts';
-import { isoTime } from '../../answers/iso-time.ts';
+import { accountOf, actOf, type Handlers } from '../../access/caller.ts';
+import { isoTime } from '../../responses/iso-time.ts';
 import type { CheckReport } from './reports.ts';
 import { type SharedView, toSharedQuery, toSharedReports } from './shared-view.ts';
 
@@ -24,7 +24,7 @@ const checkExpiry = (expiresTime: number, time: number): void => {
 export const createShareLinks = (
   store: Pick<Store, 'listSegments' | 'createShareLink' | 'listShareLinks' | 'revokeShareLink'>,
   checkReport: CheckReport,
-): AnsweringAll<'createShareLink' | 'listShareLinks' | 'revokeShareLink'> => ({
+): Handlers<'createShareLink' | 'listShareLinks' | 'revokeShareLink'> => ({
   createShareLink: async (
     { shareName, expiresTime: requestedExpiry, viewPage: page, viewQuery = '', moving, report },
     caller,

@@ -1,11 +1,11 @@
 /** Saves, lists and deletes views. */
 import type { Store } from '../../../store/store.ts';
-import { type AnsweringAll, accountOf } from '../../access/caller.ts';
-import { isoTime } from '../../answers/iso-time.ts';
+import { accountOf, type Handlers } from '../../access/caller.ts';
+import { isoTime } from '../../responses/iso-time.ts';
 
 export const createViews = (
   store: Pick<Store, 'saveView' | 'listViews' | 'deleteView'>,
-): AnsweringAll<'createView' | 'listViews' | 'deleteView'> => ({
+): Handlers<'createView' | 'listViews' | 'deleteView'> => ({
   createView: async ({ viewName, viewPage: page, viewQuery: query = '' }, caller) => {
     const { replaced } = await store.saveView({ account: accountOf(caller), viewName, page, query, time: caller.time });
     return { viewName, replaced };

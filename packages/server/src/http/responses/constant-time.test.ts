@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import { answerInSteps, stepMilliseconds } from './constant-time.ts';
+import { respondInSteps, stepMilliseconds } from './constant-time.ts';
 
 const later = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 /** Returns the minimum duration of a response over several attempts, because a busy machine can take longer. */
 const timeOf = async (work: Promise<unknown>) => {
   const started = performance.now();
-  await answerInSteps(work).catch(() => {});
+  await respondInSteps(work).catch(() => {});
   // Timers have millisecond resolution and can fire up to 1 ms early.
   return performance.now() - started + 1;
 };
@@ -21,6 +21,6 @@ it('responds after two steps if the work takes longer than one', async () => {
 });
 
 it('resolves or rejects like the work', async () => {
-  expect(await answerInSteps(Promise.resolve('kept'))).toBe('kept');
-  await expect(answerInSteps(Promise.reject(new Error('refused')))).rejects.toThrow('refused');
+  expect(await respondInSteps(Promise.resolve('kept'))).toBe('kept');
+  await expect(respondInSteps(Promise.reject(new Error('refused')))).rejects.toThrow('refused');
 });

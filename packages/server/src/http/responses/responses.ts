@@ -12,11 +12,11 @@ export interface Exchange {
   readonly openToPages: boolean;
 }
 
-export type AnswerHeaders = Record<string, string>;
+export type ResponseHeaders = Record<string, string>;
 
 /** Returns the headers of every response. Referrer-Policy is set because a query string may contain a token. */
-export const headersOf = ({ requestID, openToPages }: Exchange): AnswerHeaders => {
-  const headers: AnswerHeaders = {
+export const headersOf = ({ requestID, openToPages }: Exchange): ResponseHeaders => {
+  const headers: ResponseHeaders = {
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',
     'Referrer-Policy': 'no-referrer',
@@ -27,10 +27,10 @@ export const headersOf = ({ requestID, openToPages }: Exchange): AnswerHeaders =
 };
 
 /** Builds a JSON response. `body.status` is the HTTP status, as the published interface requires. */
-export const jsonAnswer = <Body extends { status: string }>(
+export const jsonResponse = <Body extends { status: string }>(
   exchange: Exchange,
   body: Body,
-  more?: AnswerHeaders,
+  more?: ResponseHeaders,
 ): Response => {
   const headers = headersOf(exchange);
   headers['Content-Type'] = 'application/json';
@@ -38,7 +38,7 @@ export const jsonAnswer = <Body extends { status: string }>(
   return new Response(JSON.stringify(body), { status: Number(body.status), headers });
 };
 
-export const emptyAnswer = (exchange: Exchange, status: number, more?: AnswerHeaders): Response =>
+export const emptyResponse = (exchange: Exchange, status: number, more?: ResponseHeaders): Response =>
   new Response(null, { status, headers: more ? Object.assign(headersOf(exchange), more) : headersOf(exchange) });
 
 export const refusalBody = ({ requestID }: Exchange, { code, field, message }: Refusal): ErrorBody => ({
@@ -48,13 +48,13 @@ export const refusalBody = ({ requestID }: Exchange, { code, field, message }: R
 });
 
 /** Returns the result for a list entry that was refused, while other entries were not. */
-export const problemAnswer = (error: Problem) => ({ status: String(statusOf(error.code)), error });
+export const problemResult = (error: Problem) => ({ status: String(statusOf(error.code)), error });
 
 const defaultRetrySeconds = 1;
 
-export const refusalAnswer = (exchange: Exchange, refusal: Refusal, more?: AnswerHeaders) => {
+export const refusalResponse = (exchange: Exchange, refusal: Refusal, more?: ResponseHeaders) => {
   const body = refusalBody(exchange, refusal);
   const isRetryable = body.status === '429' || body.status === '503';
   const retrySeconds = Math.max(defaultRetrySeconds, Math.ceil(refusal.retryAfterSeconds ?? 0));
-  return jsonAnswer(exchange, body, { ...more, ...(isRetryable && { 'Retry-After': String(retrySeconds) }) });
+  return jsonResponse(exchange, body, { ...more, ...(isRetryable && { 'Retry-After': String(retrySeconds) }) });
 };

@@ -8,7 +8,7 @@ export const stepMilliseconds = 10;
  * Returns the result of `work`, or throws its error, at the first 10 ms step after it settles, counted from this call.
  * The timers run independently of the work, so differences of microseconds don't shift the response.
  */
-export const answerInSteps = async <Value>(work: Promise<Value>): Promise<Value> => {
+export const respondInSteps = async <Value>(work: Promise<Value>): Promise<Value> => {
   let settled = false;
   const settle = () => {
     settled = true;

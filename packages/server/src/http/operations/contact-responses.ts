@@ -8,14 +8,14 @@ import type {
   LinkDetail,
   MergeDetail,
 } from '../../store/store.ts';
-import { isoTime } from '../answers/iso-time.ts';
+import { isoTime } from '../responses/iso-time.ts';
 
-type ContactAnswer = OutputOf<'getContact'>['contact'];
+type ContactResponse = OutputOf<'getContact'>['contact'];
 
-const attributesAnswer = (attributes: ContactDetail['attributes']) =>
+const attributesResponse = (attributes: ContactDetail['attributes']) =>
   attributes.map(([attrID, attrValue]) => ({ attrID, attrValue }));
 
-const recordAnswer = (record: ContactRecord): Omit<ContactAnswer, 'tag' | 'contactAttr'> => ({
+const recordResponse = (record: ContactRecord): Omit<ContactResponse, 'tag' | 'contactAttr'> => ({
   contactUUID: record.contactUUID,
   ...record.fields,
   contactProfileName: record.contactProfileName,
@@ -25,13 +25,13 @@ const recordAnswer = (record: ContactRecord): Omit<ContactAnswer, 'tag' | 'conta
   claimed: [...record.claimed],
 });
 
-export const contactAnswer = (contact: ContactDetail): ContactAnswer => ({
-  ...recordAnswer(contact),
+export const contactResponse = (contact: ContactDetail): ContactResponse => ({
+  ...recordResponse(contact),
   tag: contact.tags.map(({ tagID, tagName, opt }) => ({ tagID, tagName, opt })),
-  contactAttr: attributesAnswer(contact.attributes),
+  contactAttr: attributesResponse(contact.attributes),
 });
 
-export const claimAnswer = (claim: ClaimDetail): OutputOf<'exportContact'>['claim'][number] => ({
+export const claimResponse = (claim: ClaimDetail): OutputOf<'exportContact'>['claim'][number] => ({
   claimID: claim.claimID,
   contactUUID: claim.contactUUID,
   userUUID: claim.userUUID,
@@ -44,11 +44,11 @@ export const claimAnswer = (claim: ClaimDetail): OutputOf<'exportContact'>['clai
     ...claim.fields,
     contactProfileName: claim.contactProfileName,
     contactTagID: claim.tags.join(','),
-    contactAttr: attributesAnswer(claim.attributes),
+    contactAttr: attributesResponse(claim.attributes),
   },
 });
 
-export const linkAnswer = (link: LinkDetail): OutputOf<'exportContact'>['link'][number] => ({
+export const linkResponse = (link: LinkDetail): OutputOf<'exportContact'>['link'][number] => ({
   linkID: link.linkID,
   userUUID: link.userUUID,
   contactUUID: link.contactUUID,
@@ -58,7 +58,7 @@ export const linkAnswer = (link: LinkDetail): OutputOf<'exportContact'>['link'][
   current: link.current,
 });
 
-export const importAnswer = ({
+export const importResponse = ({
   importID,
   importName,
   createdTime,
@@ -69,7 +69,7 @@ export const importAnswer = ({
   change: [...changes],
 });
 
-export const mergeAnswer = ({ contactUUID, fields, intoContactUUID, mergedTime }: MergeDetail) => ({
+export const mergeResponse = ({ contactUUID, fields, intoContactUUID, mergedTime }: MergeDetail) => ({
   contactUUID,
   contactExternalID: fields.contactExternalID,
   contactFirstname: fields.contactFirstname,
