@@ -22,7 +22,7 @@ const send: typeof fetch = async (input, init) => {
 
 /**
  * The client retries reads for about a second. After that the page shows the error and keeps retrying
- * (reading/answer.ts).
+ * (reading/use-fetch.ts).
  */
 export const api: Client = createClient({ url: root, fetch: send, retries: 2 });
 

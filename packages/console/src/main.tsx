@@ -11,8 +11,8 @@ import { SharedPage } from './pages/shared.tsx';
 import { SignIn } from './pages/sign-in.tsx';
 import { Problem } from './parts/small.tsx';
 import { account, readAccount } from './reading/account.ts';
-import { clearAnswerCache } from './reading/answer.ts';
 import { followDays } from './reading/range.ts';
+import { clearFetchCache } from './reading/use-fetch.ts';
 import { findSession, isAdding, session, signedOutReason, signIn, takeCode } from './session.ts';
 
 const place = document.getElementById('console') as HTMLElement;
@@ -66,7 +66,7 @@ const openConsole = (): void => {
   // Runs again after each sign-in: the account may be a different one.
   effect(() => {
     const signedIn = session.value?.accountUUID;
-    clearAnswerCache();
+    clearFetchCache();
     account.value = undefined;
     if (signedIn !== undefined) readAccount().catch(showFailure);
   });

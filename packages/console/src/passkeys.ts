@@ -19,10 +19,10 @@ const runCeremony = async (
   body: object,
   choose: (options: never) => Promise<Credential | null>,
 ): Promise<{ readonly problem: string; readonly passkey?: unknown }> => {
-  const { problem, answer } = await attempt(`passkeys/${path}`, body);
+  const { problem, data } = await attempt(`passkeys/${path}`, body);
   if (problem) return { problem };
   try {
-    return { problem: '', passkey: await choose(answer.options) };
+    return { problem: '', passkey: await choose(data.options) };
   } catch (error) {
     const { name, message } = error as Error;
     return { problem: words[name] ?? message };

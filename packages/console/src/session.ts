@@ -59,11 +59,11 @@ export const send = async (path: string, method: 'GET' | 'POST', body?: object) 
     headers: { ...consoleHeader(), accept: 'application/json', ...(body && { 'content-type': 'application/json' }) },
     ...(body && { body: JSON.stringify(body) }),
   });
-  const answer = await response.json().catch(() => ({}));
-  return { isOK: response.ok, status: response.status, answer };
+  const data = await response.json().catch(() => ({}));
+  return { isOK: response.ok, status: response.status, data };
 };
 
-interface AuthAnswer {
+interface AuthData {
   readonly session: Session;
   readonly invitation: Invitation;
   /** The WebAuthn options for creating or requesting a passkey. */
@@ -74,13 +74,13 @@ interface AuthAnswer {
 export const attempt = async (
   path: string,
   body: object,
-): Promise<{ readonly problem: string; readonly answer: AuthAnswer }> => {
-  const { isOK, status, answer } = await send(path, 'POST', body).catch(() => ({
+): Promise<{ readonly problem: string; readonly data: AuthData }> => {
+  const { isOK, status, data } = await send(path, 'POST', body).catch(() => ({
     isOK: false,
     status: 0,
-    answer: { error: { message: 'The server can’t be reached.' } },
+    data: { error: { message: 'The server can’t be reached.' } },
   }));
-  return { answer, problem: isOK ? '' : (answer.error?.message ?? `The server responded with status ${status}.`) };
+  return { data, problem: isOK ? '' : (data.error?.message ?? `The server responded with status ${status}.`) };
 };
 
 /** The account in the URL, which is optional with a single session. */
@@ -88,15 +88,15 @@ const readAccountParameter = () => query.peek().get('account');
 
 /** Loads the sessions. Rejects if the server can't be reached. */
 export const findSession = async (): Promise<void> => {
-  const { isOK, status, answer } = await send('session', 'GET');
-  if (!isOK) throw new Error(answer.error?.message ?? `The server responded with status ${status}.`);
-  sessions.value = answer.sessions;
-  sampleShop.value = answer.sampleShop;
+  const { isOK, status, data } = await send('session', 'GET');
+  if (!isOK) throw new Error(data.error?.message ?? `The server responded with status ${status}.`);
+  sessions.value = data.sessions;
+  sampleShop.value = data.sampleShop;
   const urlAccount = readAccountParameter();
-  const match = answer.sessions.find(({ accountUUID }: Session) => accountUUID === urlAccount);
-  if (urlAccount !== null && !match && answer.session)
+  const match = data.sessions.find(({ accountUUID }: Session) => accountUUID === urlAccount);
+  if (urlAccount !== null && !match && data.session)
     signedOutReason.value = 'This link belongs to an account that you are not signed in to.';
-  session.value = urlAccount === null ? answer.session : (match ?? null);
+  session.value = urlAccount === null ? data.session : (match ?? null);
 };
 
 /** Returns the code of a one-time link, and removes it from the URL so that it does not stay in the history. */
@@ -129,11 +129,11 @@ const show = async (newSession: Session): Promise<string> => {
 /** Signs in. Returns the problem text; '' if it worked. */
 export const signIn = async (credentials: SignInCredentials): Promise<string> => {
   // A member may have the same password in several accounts: prefer the account in the URL or of the ended session.
-  const { problem, answer } = await attempt('sign-in', {
+  const { problem, data } = await attempt('sign-in', {
     ...credentials,
     accountUUID: readAccountParameter() ?? endedAccount,
   });
-  return problem || show(answer.session);
+  return problem || show(data.session);
 };
 
 export interface Invitation {
@@ -145,8 +145,8 @@ export interface Invitation {
 
 /** Returns the invitation, or the problem text if the code is invalid. */
 export const readInvitation = async (code: string): Promise<Invitation | string> => {
-  const { problem, answer } = await attempt('invitation', { code });
-  return problem || answer.invitation;
+  const { problem, data } = await attempt('invitation', { code });
+  return problem || data.invitation;
 };
 
 /** Accepts an invitation and loads the console. Returns the problem text; '' if it worked. */
@@ -156,8 +156,8 @@ export const acceptInvitation = async (
     | { readonly passkey: unknown }
   ),
 ): Promise<string> => {
-  const { problem, answer } = await attempt('accept', fields);
-  if (!problem) location.assign(hrefOfAccount(answer.session));
+  const { problem, data } = await attempt('accept', fields);
+  if (!problem) location.assign(hrefOfAccount(data.session));
   return problem;
 };
 
@@ -166,14 +166,14 @@ export const acceptInvitation = async (
  * worked.
  */
 export const openSampleShop = async (): Promise<string> => {
-  const { problem, answer } = await attempt('sample-shop', {});
-  return problem || show(answer.session);
+  const { problem, data } = await attempt('sample-shop', {});
+  return problem || show(data.session);
 };
 
 /** The progress of creating the sample shop, from 0 to 1; undefined if unknown. */
 export const sampleShopProgress = async (): Promise<number | undefined> => {
-  const { answer } = await send('sample-shop/progress', 'GET');
-  return answer.progress ? answer.progress.events / answer.progress.of : undefined;
+  const { data } = await send('sample-shop/progress', 'GET');
+  return data.progress ? data.progress.events / data.progress.of : undefined;
 };
 
 /** Loads the console again, with the account of another session if there is one. */
@@ -207,9 +207,8 @@ export const removeSampleShop = (): Promise<void> =>
 export const signOut = ({ all = false } = {}): Promise<void> => {
   const currentAccount = session.peek()?.accountUUID;
   return endSession(async () => {
-    const { isOK, status, answer } = await send('sign-out', 'POST', { all });
-    if (!isOK && status !== 401)
-      throw new Error(answer.error?.message ?? `The server responded with status ${status}.`);
+    const { isOK, status, data } = await send('sign-out', 'POST', { all });
+    if (!isOK && status !== 401) throw new Error(data.error?.message ?? `The server responded with status ${status}.`);
     if (!all && sessions.peek().length > 1) return leave();
     endedAccount = currentAccount;
     sessions.value = [];

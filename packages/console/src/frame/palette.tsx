@@ -3,9 +3,9 @@ import { useEffect, useId, useState } from 'preact/hooks';
 import { go, hrefOf } from '../address.ts';
 import { api } from '../api.ts';
 import { Dialog } from '../parts/dialog.tsx';
-import { useAnswer } from '../reading/answer.ts';
 import { nameOfPerson } from '../reading/person.ts';
 import { presets } from '../reading/range.ts';
+import { useFetch } from '../reading/use-fetch.ts';
 import { hrefOfView, type View } from '../reading/views.ts';
 import { overlay } from './keys.ts';
 import { pages } from './pages.ts';
@@ -61,7 +61,7 @@ const findPeople = async (text: string, signal: AbortSignal): Promise<Place[]> =
 export const Palette = () => {
   const [text, setText] = useState('');
   const [people, setPeople] = useState<readonly Place[]>([]);
-  const views = useAnswer('views', (signal) => api.listViews({}, { signal })).value?.view ?? [];
+  const views = useFetch('views', (signal) => api.listViews({}, { signal })).value?.view ?? [];
   const [chosen, setChosen] = useState(0);
   const list = useId();
   const close = () => {

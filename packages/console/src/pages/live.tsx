@@ -2,14 +2,14 @@
 import type { ResponseFor } from '@firsthand/client';
 import { api } from '../api.ts';
 import { Bars } from '../parts/bars.tsx';
-import { AnswerView, Card } from '../parts/card.tsx';
+import { Card, ResponseView } from '../parts/card.tsx';
 import { Robots } from '../parts/robots.tsx';
-import { useAnswer } from '../reading/answer.ts';
 import { formatCountry, formatWhole } from '../reading/format.ts';
+import { useFetch } from '../reading/use-fetch.ts';
 import { LiveEvents } from './live/live-events.tsx';
 
-type LiveAnswer = ResponseFor<'reportLive'>;
-type List = LiveAnswer['page'];
+type LiveResponse = ResponseFor<'reportLive'>;
+type List = LiveResponse['page'];
 
 const everyMs = 5_000;
 
@@ -45,14 +45,15 @@ const LiveList = ({
 );
 
 export const Live = () => {
-  const answer = useAnswer('live', (signal) => api.reportLive({ limit: 6 }, { signal }), { everyMs });
+  const response = useFetch('live', (signal) => api.reportLive({ limit: 6 }, { signal }), { everyMs });
   return (
     <>
       <header class="page-head">
         <h1>Live</h1>
-        {(answer.value || answer.problem === undefined) && (
+        {(response.value || response.problem === undefined) && (
           <p class="now">
-            People in the last five minutes: <strong>{answer.value ? formatWhole(answer.value.people) : '–'}</strong>
+            People in the last five minutes:{' '}
+            <strong>{response.value ? formatWhole(response.value.people) : '–'}</strong>
           </p>
         )}
         <Robots />
@@ -62,7 +63,7 @@ export const Live = () => {
         <div class="live-lists">
           {Object.entries(lists).map(([name, { title, what, none }]) => (
             <Card key={name} title={title} class="group">
-              <AnswerView answer={answer} lines={3}>
+              <ResponseView response={response} lines={3}>
                 {(value) => (
                   <LiveList
                     list={value[name as keyof typeof lists]}
@@ -72,7 +73,7 @@ export const Live = () => {
                     {...(name === 'country' && { label: formatCountry })}
                   />
                 )}
-              </AnswerView>
+              </ResponseView>
             </Card>
           ))}
         </div>

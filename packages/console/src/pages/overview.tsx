@@ -8,8 +8,8 @@ import { RefusedHint } from '../parts/refused-hint.tsx';
 import { SegmentChoice } from '../parts/segments.tsx';
 import { ViewsMenu } from '../parts/views/views-menu.tsx';
 import { account, readAccount } from '../reading/account.ts';
-import { useAnswer } from '../reading/answer.ts';
 import { formatWhole } from '../reading/format.ts';
+import { useFetch } from '../reading/use-fetch.ts';
 import { Groups } from './overview/groups.tsx';
 import { Measures } from './overview/measures.tsx';
 import { NoEventsYet } from './overview/no-events-yet.tsx';
@@ -24,7 +24,7 @@ const readOnline = async (signal: AbortSignal) => {
 
 /** The number of people in the last five minutes. */
 const Online = () => {
-  const { value } = useAnswer('online', readOnline, { everyMs });
+  const { value } = useFetch('online', readOnline, { everyMs });
   return (
     <a class="online" href={hrefOf('live')}>
       <span class="online-dot" aria-hidden="true" />

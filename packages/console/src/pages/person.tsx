@@ -1,17 +1,21 @@
 /** The person page: details, browsers, and history with the moment of recognition. */
 import { query } from '../address.ts';
 import { api } from '../api.ts';
-import { AnswerView } from '../parts/card.tsx';
+import { ResponseView } from '../parts/card.tsx';
 import { EmptyState } from '../parts/small.tsx';
-import { useAnswer } from '../reading/answer.ts';
+import { useFetch } from '../reading/use-fetch.ts';
 import { BrowserPage } from './person/browser-page.tsx';
 import { ContactPage } from './person/contact-page.tsx';
 
 const Contact = ({ contactUUID }: { readonly contactUUID: string }) => {
-  const answer = useAnswer(`contact ${contactUUID}`, (signal) =>
+  const response = useFetch(`contact ${contactUUID}`, (signal) =>
     api.getContact({ contactUUID, include: 'claim,link,merge' }, { signal }),
   );
-  return <AnswerView answer={answer}>{(value) => <ContactPage answer={value} reload={answer.reload} />}</AnswerView>;
+  return (
+    <ResponseView response={response}>
+      {(value) => <ContactPage response={value} reload={response.reload} />}
+    </ResponseView>
+  );
 };
 
 export const Person = () => {

@@ -10,7 +10,7 @@ import { Robots } from '../parts/robots.tsx';
 import { OpenSampleShop } from '../parts/sample-shop.tsx';
 import { Problem, Skeleton } from '../parts/small.tsx';
 import { account, isOwner, readAccount } from '../reading/account.ts';
-import { useAnswer } from '../reading/answer.ts';
+import { useFetch } from '../reading/use-fetch.ts';
 import { isSampleShop } from '../session.ts';
 import { Origins } from './set-up/origins.tsx';
 import { RefusedPages } from './set-up/refused-pages.tsx';
@@ -42,7 +42,7 @@ const Troubleshooting = () => (
 );
 
 const FirstEvent = ({ service }: { readonly service: Service }) => {
-  const { value, problem } = useAnswer(
+  const { value, problem } = useFetch(
     'newest event',
     (signal) => api.getEvent({ limit: 1, include: 'why' }, { signal }),
     { everyMs },
@@ -149,11 +149,9 @@ const operatorSteps = (service: Service): readonly Step[] => [
  * listed events may be unused.
  */
 const useLogsMore = (): boolean => {
-  const { value } = useAnswer(
-    'definitions',
-    (signal) => api.getEvent({ include: 'definition', limit: 1 }, { signal }),
-    { everyMs: stepsPollMs },
-  );
+  const { value } = useFetch('definitions', (signal) => api.getEvent({ include: 'definition', limit: 1 }, { signal }), {
+    everyMs: stepsPollMs,
+  });
   const pageViewName = readPageViewName();
   return (value?.eventDefinition ?? []).some(({ eventName, count }) => count > 0 && eventName !== pageViewName);
 };
@@ -198,7 +196,7 @@ const Sections = ({ service }: { readonly service: Service }) => (
 );
 
 const OwnerSections = () => {
-  const { value } = useAnswer('service', (signal) => api.getService({}, { signal }), { everyMs });
+  const { value } = useFetch('service', (signal) => api.getService({}, { signal }), { everyMs });
   return <Sections service={value} />;
 };
 

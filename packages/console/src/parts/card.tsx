@@ -1,7 +1,7 @@
 /** A card: a titled section of a page. */
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
-import type { Answer } from '../reading/answer.ts';
+import type { FetchState } from '../reading/use-fetch.ts';
 import { Problem, Skeleton, SlowNote } from './small.tsx';
 
 interface CardProps {
@@ -25,8 +25,8 @@ export const Card = ({ title, tools, class: name = '', children }: CardProps) =>
   );
 };
 
-interface AnswerViewProps<Value> {
-  readonly answer: Answer<Value>;
+interface ResponseViewProps<Value> {
+  readonly response: FetchState<Value>;
   readonly lines?: number;
   /** The text to show if the first response is slow. */
   readonly slow?: string;
@@ -34,11 +34,11 @@ interface AnswerViewProps<Value> {
 }
 
 /** Shows a response (dimmed while a newer one is loading), a skeleton before the first response, or the error. */
-export const AnswerView = <Value,>({ answer, lines = 6, slow, children }: AnswerViewProps<Value>) => {
-  const { value, problem, isFinal, isOld, reload } = answer;
+export const ResponseView = <Value,>({ response, lines = 6, slow, children }: ResponseViewProps<Value>) => {
+  const { value, problem, isFinal, isOld, reload } = response;
   const isAwaited = problem === undefined && (value === undefined || isOld);
   return (
-    <div class={isAwaited && value !== undefined ? 'answered answered-old' : 'answered'} aria-busy={isAwaited}>
+    <div class={isAwaited && value !== undefined ? 'response response-old' : 'response'} aria-busy={isAwaited}>
       {problem !== undefined && <Problem text={problem} {...(!isFinal && { reload })} />}
       {value !== undefined
         ? children(value)

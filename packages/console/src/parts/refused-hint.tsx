@@ -2,11 +2,11 @@
 import { hrefOf } from '../address.ts';
 import { api } from '../api.ts';
 import { isOwner } from '../reading/account.ts';
-import { useAnswer } from '../reading/answer.ts';
 import { formatWhole } from '../reading/format.ts';
+import { useFetch } from '../reading/use-fetch.ts';
 
 const Hint = () => {
-  const { value } = useAnswer('refused count', (signal) => api.listRefused({ limit: 1 }, { signal }));
+  const { value } = useFetch('refused count', (signal) => api.listRefused({ limit: 1 }, { signal }));
   const count = value?.count.listed ?? 0;
   if (count === 0) return null;
   return (

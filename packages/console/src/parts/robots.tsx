@@ -1,6 +1,6 @@
 /** The number of bots of each kind in the last five minutes. Reports exclude bots. */
 import { api } from '../api.ts';
-import { useAnswer } from '../reading/answer.ts';
+import { useFetch } from '../reading/use-fetch.ts';
 
 const everyMs = 10_000;
 const rangeMs = 5 * 60_000;
@@ -25,7 +25,7 @@ const countRobots = (signal: AbortSignal) =>
   );
 
 export const Robots = () => {
-  const { value } = useAnswer('robots', countRobots, { everyMs });
+  const { value } = useFetch('robots', countRobots, { everyMs });
   const counts = new Map<readonly [string, string], number>();
   for (const { values, users } of value?.row ?? []) {
     const names = kindNames[values[0] ?? ''] ?? automated;

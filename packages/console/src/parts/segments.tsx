@@ -3,8 +3,8 @@ import { useState } from 'preact/hooks';
 import { go } from '../address.ts';
 import { api, problemOf } from '../api.ts';
 import { canEdit } from '../reading/account.ts';
-import { clearAnswerCache, useAnswer } from '../reading/answer.ts';
 import { conditions, filterWith, hrefWithFilter } from '../reading/filter.ts';
+import { clearFetchCache, useFetch } from '../reading/use-fetch.ts';
 import { DialogForm } from './dialog-form.tsx';
 import { Field } from './field.tsx';
 import { FilterButton } from './filter-button.tsx';
@@ -21,7 +21,7 @@ const SaveDialog = ({ close }: { readonly close: () => void }) => {
     const rejection = await problemOf(attempt);
     if (rejection) return setProblem(rejection);
     close();
-    await act(() => attempt, { done: `Saved the segment “${segmentName}”.`, after: clearAnswerCache });
+    await act(() => attempt, { done: `Saved the segment “${segmentName}”.`, after: clearFetchCache });
     go(hrefWithFilter([{ segment: segmentName }]));
   };
   return (
@@ -60,7 +60,7 @@ export const SaveSegment = () => {
  * Chooses the segment in the filter. Rendered even before the segments have loaded, so that the layout does not shift.
  */
 export const SegmentChoice = () => {
-  const { value } = useAnswer('segments', (signal) => api.listSegments({}, { signal }));
+  const { value } = useFetch('segments', (signal) => api.listSegments({}, { signal }));
   const chosen = conditions.value.find(({ segment }) => segment !== undefined);
   const others = conditions.value.filter((each) => each !== chosen);
   const chosenName = String(chosen?.segment ?? '');

@@ -1,26 +1,26 @@
 /** A hook for paginated lists. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { messageOf } from '../api.ts';
-import { type Answer, useAnswer } from './answer.ts';
+import { type FetchState, useFetch } from './use-fetch.ts';
 
 interface Page<Entry> {
   readonly entries: readonly Entry[];
   readonly nextCursor: string;
 }
 
-interface PagedAnswer<Entry> {
-  readonly answer: Answer<readonly Entry[]>;
+interface Pagination<Entry> {
+  readonly response: FetchState<readonly Entry[]>;
   /** Loads the next page. Undefined after the last page. */
   readonly more: (() => void) | undefined;
 }
 
-/** The entries of all loaded pages. `key` is the cache key, as in `useAnswer`. */
+/** The entries of all loaded pages. `key` is the cache key, as in `useFetch`. */
 export const usePagination = <Entry>(
   key: string,
   fetchPage: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<Entry>>,
-): PagedAnswer<Entry> => {
+): Pagination<Entry> => {
   const [laterPages, setLaterPages] = useState<readonly Page<Entry>[]>([]);
-  const answer = useAnswer(key, (signal) => fetchPage(undefined, signal));
+  const response = useFetch(key, (signal) => fetchPage(undefined, signal));
   const [problem, setProblem] = useState<string | undefined>(undefined);
   const controller = useRef<AbortController | undefined>(undefined);
   // A new key or first page invalidates the later pages, including one that is still loading.
@@ -31,8 +31,8 @@ export const usePagination = <Entry>(
       controller.current?.abort();
       controller.current = undefined;
     };
-  }, [key, answer.value]);
-  const first = answer.value;
+  }, [key, response.value]);
+  const first = response.value;
   const { nextCursor = '' } = laterPages.at(-1) ?? first ?? {};
   const more = async () => {
     if (controller.current) return;
@@ -50,8 +50,8 @@ export const usePagination = <Entry>(
     }
   };
   return {
-    answer: {
-      ...answer,
+    response: {
+      ...response,
       ...(problem !== undefined && { problem, reload: more }),
       value: first && [first, ...laterPages].flatMap(({ entries }) => entries),
     },

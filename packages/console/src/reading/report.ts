@@ -2,8 +2,8 @@
 import type { RequestFor, ResponseFor } from '@firsthand/client';
 import { useEffect } from 'preact/hooks';
 import { api } from '../api.ts';
-import { type Answer, useAnswer } from './answer.ts';
 import { isShared, readSharedReport } from './shared.ts';
+import { type FetchState, useFetch } from './use-fetch.ts';
 
 type ReportName = 'reportTotals' | 'reportBreakdown' | 'reportFunnel' | 'reportRetention';
 
@@ -39,7 +39,7 @@ export const useReport = <Name extends ReportName>({
   title,
   operation,
   request,
-}: ReportOptions<Name>): Answer<ResponseFor<Name>> => {
+}: ReportOptions<Name>): FetchState<ResponseFor<Name>> => {
   const key = isShared ? `shared ${part}` : `${operation} ${JSON.stringify(request)}`;
   useEffect(() => {
     const report: PageReport = { part, title, operation, request };
@@ -53,7 +53,7 @@ export const useReport = <Name extends ReportName>({
     request: RequestFor<Name>,
     options: { readonly signal: AbortSignal },
   ) => Promise<ResponseFor<Name>>;
-  return useAnswer(key, (signal) =>
+  return useFetch(key, (signal) =>
     isShared ? (readSharedReport(part, signal) as Promise<ResponseFor<Name>>) : call(request, { signal }),
   );
 };

@@ -39,11 +39,11 @@ const sendRequest = async (path: string, fields: object, signal?: AbortSignal): 
       body: JSON.stringify({ shareSecret, ...fields }),
       ...(signal && { signal }),
     });
-    const answer = await response.json().catch(() => ({}));
-    if (response.ok) return answer;
-    if (answer.error?.code === 'unknown_share_link') isLinkInvalid.value = true;
+    const data = await response.json().catch(() => ({}));
+    if (response.ok) return data;
+    if (data.error?.code === 'unknown_share_link') isLinkInvalid.value = true;
     if (!busy.includes(response.status) || attempt === maxAttempts)
-      throw new Error(answer.error?.message ?? `The server responded with status ${response.status}`);
+      throw new Error(data.error?.message ?? `The server responded with status ${response.status}`);
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
     signal?.throwIfAborted();
   }

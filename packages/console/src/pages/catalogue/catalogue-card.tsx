@@ -1,13 +1,13 @@
 /** One catalogue: a table of its entries with search, CSV export, and an “Add” button. */
 import { api } from '../../api.ts';
-import { AnswerView, Card } from '../../parts/card.tsx';
+import { Card, ResponseView } from '../../parts/card.tsx';
 import { toFile } from '../../parts/csv.ts';
 import { SaveFile } from '../../parts/save-csv.tsx';
 import { SearchBox } from '../../parts/search-box.tsx';
 import { EmptyState } from '../../parts/small.tsx';
 import { account, canEdit, readAccount } from '../../reading/account.ts';
-import { useAnswer } from '../../reading/answer.ts';
 import { formatWhole } from '../../reading/format.ts';
+import { useFetch } from '../../reading/use-fetch.ts';
 import { AddEntry } from './add-entry.tsx';
 import { CatalogueTable } from './catalogue-table.tsx';
 import { type Entry, entriesOf, entriesWith, type Kind, kinds } from './entries.ts';
@@ -36,7 +36,7 @@ const fileOf = (kind: Kind, entries: readonly Entry[]) => {
 
 /** The counts of events. Reads them and the catalogue again after each merge, which changes the counts. */
 const useEventCounts = (kind: Kind) =>
-  useAnswer(`uses ${kind} ${account.value?.event.map(({ mergedInto = '' }) => mergedInto)}`, async (signal) => {
+  useFetch(`uses ${kind} ${account.value?.event.map(({ mergedInto = '' }) => mergedInto)}`, async (signal) => {
     const { eventDefinition = [] } =
       kind === 'event' ? await api.getEvent({ include: 'definition', limit: 1 }, { signal }) : {};
     // New names may have been added since the account was last read; without rereading, their events would appear as
@@ -46,10 +46,10 @@ const useEventCounts = (kind: Kind) =>
   });
 
 export const CatalogueCard = ({ kind, text }: { readonly kind: Kind; readonly text: string }) => {
-  const answer = useEventCounts(kind);
+  const response = useEventCounts(kind);
   const { title, one, about } = kinds[kind];
   const catalogues = account.value;
-  const entries = catalogues ? entriesOf(kind, catalogues, answer.value ?? []) : [];
+  const entries = catalogues ? entriesOf(kind, catalogues, response.value ?? []) : [];
   const matches = entriesWith(text, entries);
   const tools = (
     <>
@@ -61,7 +61,7 @@ export const CatalogueCard = ({ kind, text }: { readonly kind: Kind; readonly te
   return (
     <Card title={`${title} · ${formatWhole(entries.length)}`} tools={tools} class="list">
       <p class="soft">“Browser tokens” shows whether pages may use an entry.</p>
-      <AnswerView answer={answer} lines={8}>
+      <ResponseView response={response} lines={8}>
         {() =>
           matches.length > 0 ? (
             <CatalogueTable kind={kind} entries={matches} all={entries} />
@@ -71,7 +71,7 @@ export const CatalogueCard = ({ kind, text }: { readonly kind: Kind; readonly te
             </EmptyState>
           )
         }
-      </AnswerView>
+      </ResponseView>
     </Card>
   );
 };

@@ -2,7 +2,7 @@
 import type { ResponseFor } from '@firsthand/client';
 import { hrefOf } from '../../address.ts';
 import { api, problemOf } from '../../api.ts';
-import { AnswerView, Card } from '../../parts/card.tsx';
+import { Card, ResponseView } from '../../parts/card.tsx';
 import { toFile } from '../../parts/csv.ts';
 import { FilterButton } from '../../parts/filter-button.tsx';
 import { act } from '../../parts/notices.tsx';
@@ -11,8 +11,8 @@ import { SearchBox } from '../../parts/search-box.tsx';
 import { EmptyState, RelativeTime } from '../../parts/small.tsx';
 import { Table } from '../../parts/table.tsx';
 import { canEdit } from '../../reading/account.ts';
-import { clearAnswerCache, useAnswer } from '../../reading/answer.ts';
 import { type Condition, describeCondition } from '../../reading/filter.ts';
+import { clearFetchCache, useFetch } from '../../reading/use-fetch.ts';
 
 type Segment = ResponseFor<'listSegments'>['segment'][number];
 
@@ -43,14 +43,14 @@ const save = async ({ segmentName, filter }: Segment, next: Condition, after: ()
 };
 
 export const Segments = ({ text }: { readonly text: string }) => {
-  const answer = useAnswer('segments', (signal) => api.listSegments({}, { signal }));
+  const response = useFetch('segments', (signal) => api.listSegments({}, { signal }));
   const after = () => {
     // Reports that use the segment have changed.
-    clearAnswerCache();
-    answer.reload();
+    clearFetchCache();
+    response.reload();
   };
   const searchText = text.toLowerCase();
-  const all = answer.value?.segment ?? [];
+  const all = response.value?.segment ?? [];
   const matches = all.filter(
     (segment) =>
       segment.segmentName.toLowerCase().includes(searchText) || wordsOf(segment).toLowerCase().includes(searchText),
@@ -102,8 +102,8 @@ export const Segments = ({ text }: { readonly text: string }) => {
     ],
   });
   return (
-    <Card title={answer.value ? `Segments · ${all.length}` : 'Segments'} tools={tools} class="list">
-      <AnswerView answer={answer} lines={5}>
+    <Card title={response.value ? `Segments · ${all.length}` : 'Segments'} tools={tools} class="list">
+      <ResponseView response={response} lines={5}>
         {() =>
           matches.length > 0 ? (
             <Table label="Segments" heads={['Name', 'Filter', 'Saved', '']} rows={matches.map(rowOf)} />
@@ -117,7 +117,7 @@ export const Segments = ({ text }: { readonly text: string }) => {
             </EmptyState>
           )
         }
-      </AnswerView>
+      </ResponseView>
     </Card>
   );
 };

@@ -2,7 +2,7 @@
 import type { RequestFor, ResponseFor } from '@firsthand/client';
 import type { ComponentChildren } from 'preact';
 import { hrefWith, query } from '../../address.ts';
-import { AnswerView, Card } from '../../parts/card.tsx';
+import { Card, ResponseView } from '../../parts/card.tsx';
 import { Overlap } from '../../parts/overlap.tsx';
 import { SaveBreakdown } from '../../parts/save-counts.tsx';
 import { EmptyState } from '../../parts/small.tsx';
@@ -106,23 +106,23 @@ export const Breakdown = ({ scope, dimension, measure, what }: BreakdownProps) =
   };
   const request = { ...csvRequest, limit: isWhole ? allRows : fewRows };
   const heading = by === 'event' && scope.eventID === undefined ? 'Events' : `${what} by ${title.toLowerCase()}`;
-  const answer = useReport({ part: 'breakdown', title: heading, operation: 'reportBreakdown', request });
+  const response = useReport({ part: 'breakdown', title: heading, operation: 'reportBreakdown', request });
   const textOf = (value: string | null) =>
     value === null ? getMissingValueLabel(String(by)) : label(value) || '(empty)';
   const chosen = chosenNumber();
   const values = Array.isArray(chosen?.value) ? chosen.value : undefined;
   const nameOfRow = (row: Row) => row.eventName || textOf(valueIn(row));
   const tools = (
-    <SaveBreakdown title="Breakdown" what={title} request={csvRequest} value={answer.value} textOf={nameOfRow} />
+    <SaveBreakdown title="Breakdown" what={title} request={csvRequest} value={response.value} textOf={nameOfRow} />
   );
-  const during = { from: answer.value?.from, ...(scope.to !== undefined && { to: answer.value?.to }) };
+  const during = { from: response.value?.from, ...(scope.to !== undefined && { to: response.value?.to }) };
   // A click on a row adds a filter if a filter can express the value. Otherwise, it shows the people.
   const linkOf = (value: string, values: readonly (string | null)[], text: string) =>
     condition
       ? { href: hrefToAdd(condition(value, during)), hint: `Only ${text}` }
       : { href: hrefWith({ who: JSON.stringify({ value: values }) }), hint: `Show the people: ${text}` };
   const columns = [
-    ...measuresOf(measure, answer.value?.total).map(measureColumn),
+    ...measuresOf(measure, response.value?.total).map(measureColumn),
     ...(isConversion ? [conversionColumn] : []),
     ...(isOfVisit ? visitColumns : []),
   ];
@@ -132,7 +132,7 @@ export const Breakdown = ({ scope, dimension, measure, what }: BreakdownProps) =
     <>
       {isOverTime && <OverTime request={grouped} title={heading} measure={measure} textOf={nameOfRow} />}
       <Card title={heading} tools={tools} class="breakdown">
-        <AnswerView answer={answer} lines={10}>
+        <ResponseView response={response} lines={10}>
           {({ row, total, others }) => {
             if (row.length === 0) return <EmptyState title="No data in this range" />;
             const rows = sortRows(row, dimension, measure);
@@ -183,7 +183,7 @@ export const Breakdown = ({ scope, dimension, measure, what }: BreakdownProps) =
               </>
             );
           }}
-        </AnswerView>
+        </ResponseView>
         {chosen && (
           <PeopleDialog
             title={values ? `${what}, ${title.toLowerCase()}: ${textOf(values[0] ?? null)}` : what}

@@ -1,6 +1,6 @@
 /** Explore: one event or all events, over time and broken down by a dimension. */
 import { query, setQuery } from '../../address.ts';
-import { AnswerView, Card } from '../../parts/card.tsx';
+import { Card, ResponseView } from '../../parts/card.tsx';
 import { MeasureTabs } from '../../parts/measure-tabs.tsx';
 import { TotalsPlot } from '../../parts/plot/totals-plot.tsx';
 import { SaveIntervals } from '../../parts/save-counts.tsx';
@@ -30,17 +30,17 @@ const readScope = () => {
 const Total = ({ measure, what }: { readonly measure: Measure; readonly what: string }) => {
   const { interval } = range.value;
   const request = { ...readScope(), interval, compare: comparePeriod.value, attrID: revenueAttrID.value };
-  const answer = useReport({ part: 'totals', title: `Measures of ${what}`, operation: 'reportTotals', request });
+  const response = useReport({ part: 'totals', title: `Measures of ${what}`, operation: 'reportTotals', request });
   return (
-    <Card title="Measures" class="measures-card" tools={answer.value && <SaveIntervals totals={answer.value} />}>
-      <AnswerView answer={answer} lines={9} slow={slowReports}>
+    <Card title="Measures" class="measures-card" tools={response.value && <SaveIntervals totals={response.value} />}>
+      <ResponseView response={response} lines={9} slow={slowReports}>
         {(totals) => (
           <>
             <MeasureTabs chosen={measure} totals={totals} />
             <TotalsPlot totals={totals} measure={measure} interval={interval} />
           </>
         )}
-      </AnswerView>
+      </ResponseView>
     </Card>
   );
 };

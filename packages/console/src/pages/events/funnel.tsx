@@ -2,7 +2,7 @@
 import type { ResponseFor } from '@firsthand/client';
 import { query, setQuery } from '../../address.ts';
 import { api } from '../../api.ts';
-import { AnswerView, Card } from '../../parts/card.tsx';
+import { Card, ResponseView } from '../../parts/card.tsx';
 import { toFile } from '../../parts/csv.ts';
 import { SaveFile } from '../../parts/save-csv.tsx';
 import { EmptyState } from '../../parts/small.tsx';
@@ -95,14 +95,14 @@ const FunnelCard = ({ steps }: { readonly steps: readonly string[] }) => {
     ...readGroupBy(),
   };
   const names = steps.map((id) => nameOf('event', id));
-  const answer = useReport({
+  const response = useReport({
     part: 'funnel',
     title: `Funnel: ${names.join(', ')}`,
     operation: 'reportFunnel',
     request: { ...request, times: 'include', ...(request.by && { limit: maxGroups }) },
   });
   const unit = per === 'session' ? 'Sessions' : 'People';
-  const shown = answer.value;
+  const shown = response.value;
   const readFile = async (funnel: ResponseFor<'reportFunnel'>, signal: AbortSignal) =>
     fileOf(
       request.by && !isShared
@@ -117,7 +117,7 @@ const FunnelCard = ({ steps }: { readonly steps: readonly string[] }) => {
   const name = names[Number(number) - 1] ?? '';
   return (
     <Card title="Funnel" tools={tools} class="funnel">
-      <AnswerView answer={answer} lines={steps.length * 2} slow={slowReports}>
+      <ResponseView response={response} lines={steps.length * 2} slow={slowReports}>
         {({ step, row, others }) =>
           step[0] === undefined || step[0].reached === 0 ? (
             <EmptyState title="No one did the first step in this range" />
@@ -156,7 +156,7 @@ const FunnelCard = ({ steps }: { readonly steps: readonly string[] }) => {
             </>
           )
         }
-      </AnswerView>
+      </ResponseView>
       {chosen && number !== undefined && (
         <PeopleDialog
           title={`${per === 'session' ? 'People whose session reached' : 'People who reached'} step ${number}${name && `, ${name}`}${chosen.reached === undefined ? ', but not the next one' : ''}`}

@@ -1,6 +1,6 @@
 /** The largest groups of a breakdown over time, each as a line. */
 import type { RequestFor, ResponseFor } from '@firsthand/client';
-import { AnswerView, Card } from '../../parts/card.tsx';
+import { Card, ResponseView } from '../../parts/card.tsx';
 import { toFile } from '../../parts/csv.ts';
 import { Plot } from '../../parts/plot/plot.tsx';
 import { isLastOpen, labelForms, tickForms } from '../../parts/plot/totals-plot.tsx';
@@ -23,13 +23,13 @@ interface OverTimeProps {
 export const OverTime = ({ request, title, measure: { label, of, forms }, textOf }: OverTimeProps) => {
   const { interval } = range.value;
   const heading = `${title} over time`;
-  const answer = useReport({
+  const response = useReport({
     part: 'over-time',
     title: heading,
     operation: 'reportBreakdown',
     request: { ...request, interval, limit: lines },
   });
-  const row = answer.value?.row ?? [];
+  const row = response.value?.row ?? [];
   const intervals = row[0]?.interval ?? [];
   const drawn = row.map((each, index) => ({
     label: textOf(each),
@@ -43,7 +43,7 @@ export const OverTime = ({ request, title, measure: { label, of, forms }, textOf
     );
   return (
     <Card title={heading} tools={row.length > 0 && <SaveFile title="Over time" read={read} />} class="over-time">
-      <AnswerView answer={answer} lines={9}>
+      <ResponseView response={response} lines={9}>
         {() =>
           row.length === 0 ? (
             <EmptyState title="No data in this range" />
@@ -68,7 +68,7 @@ export const OverTime = ({ request, title, measure: { label, of, forms }, textOf
             </>
           )
         }
-      </AnswerView>
+      </ResponseView>
     </Card>
   );
 };

@@ -2,7 +2,7 @@
 import type { RequestFor } from '@firsthand/client';
 import { hrefWith, query, setQuery } from '../../address.ts';
 import { api } from '../../api.ts';
-import { AnswerView } from '../../parts/card.tsx';
+import { ResponseView } from '../../parts/card.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { SaveCSV } from '../../parts/save-csv.tsx';
 import { EmptyState, RelativeTime } from '../../parts/small.tsx';
@@ -65,13 +65,13 @@ interface PeopleDialogProps {
 }
 
 export const PeopleDialog = ({ title, request }: PeopleDialogProps) => {
-  const { answer, more } = usePagination(`who ${JSON.stringify(request)}`, async (cursor, signal) => {
+  const { response, more } = usePagination(`who ${JSON.stringify(request)}`, async (cursor, signal) => {
     const { person, nextCursor } = await api.reportPeople({ ...request, limit, cursor }, { signal });
     return { entries: person, nextCursor };
   });
   return (
     <Dialog title={title} close={() => setQuery({ who: null })} class="who">
-      <AnswerView answer={answer}>
+      <ResponseView response={response}>
         {(people) =>
           people.length === 0 ? (
             <EmptyState title="No people" />
@@ -89,7 +89,7 @@ export const PeopleDialog = ({ title, request }: PeopleDialogProps) => {
             />
           )
         }
-      </AnswerView>
+      </ResponseView>
       <p class="dialog-actions">
         <SaveCSV title={title} operation="reportPeople" request={request} />
         <button type="button" onClick={() => setQuery({ who: null })}>

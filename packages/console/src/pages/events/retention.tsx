@@ -1,7 +1,7 @@
 /** Retention: how many people whose first event was in a period came back later. */
 import type { ResponseFor } from '@firsthand/client';
 import { query, setQuery } from '../../address.ts';
-import { AnswerView, Card } from '../../parts/card.tsx';
+import { Card, ResponseView } from '../../parts/card.tsx';
 import { toFile } from '../../parts/csv.ts';
 import { SaveFile } from '../../parts/save-csv.tsx';
 import { EmptyState } from '../../parts/small.tsx';
@@ -88,10 +88,10 @@ export const Retention = () => {
     timezone: timezone.value,
     ...readGroupBy(),
   };
-  const answer = useReport({ part: 'retention', title: 'Retention', operation: 'reportRetention', request });
-  const cohorts = answer.value?.cohort ?? [];
+  const response = useReport({ part: 'retention', title: 'Retention', operation: 'reportRetention', request });
+  const cohorts = response.value?.cohort ?? [];
   const isPartial = findPartial(cohorts, interval, to);
-  const shown = answer.value;
+  const shown = response.value;
   const tools = shown && <SaveFile title="Retention" read={() => fileOf(shown, interval)} />;
   const chosen = chosenNumber();
   const period = chosen?.cohort === undefined ? undefined : cohorts[chosen.cohort - 1];
@@ -121,7 +121,7 @@ export const Retention = () => {
           after.
           {isPartial.some(Boolean) && ` Italics mark a ${interval} that is not complete.`}
         </p>
-        <AnswerView answer={answer} lines={8} slow={slowReports}>
+        <ResponseView response={response} lines={8} slow={slowReports}>
           {({ cohort, row, others }) =>
             cohort.every(({ people }) => people === 0) ? (
               <EmptyState title="No people in this range" />
@@ -145,7 +145,7 @@ export const Retention = () => {
               </>
             )
           }
-        </AnswerView>
+        </ResponseView>
         {chosen?.cohort !== undefined && (
           <PeopleDialog
             title={chosen.later === undefined ? since : `${since}, back ${laterWords(chosen.later, interval)}`}

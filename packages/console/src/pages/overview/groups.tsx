@@ -2,7 +2,7 @@
 import type { RequestFor, ResponseFor } from '@firsthand/client';
 import { type Changes, hrefOf } from '../../address.ts';
 import { Bars } from '../../parts/bars.tsx';
-import { AnswerView, Card } from '../../parts/card.tsx';
+import { Card, ResponseView } from '../../parts/card.tsx';
 import { Overlap } from '../../parts/overlap.tsx';
 import { SaveBreakdown } from '../../parts/save-counts.tsx';
 import { chosenTab, Tabs } from '../../parts/tabs.tsx';
@@ -171,7 +171,7 @@ const Group = ({
     filter: only ? filterWith(only) : filterWith(),
     timezone: timezone.value,
   };
-  const answer = useReport({
+  const response = useReport({
     part: id,
     title: title === tab.title ? title : `${title}: ${tab.title}`,
     operation: 'reportBreakdown',
@@ -181,7 +181,7 @@ const Group = ({
     const value = valueIn(row);
     return value === null ? getMissingValueLabel(by) : (row.eventName ?? label(value));
   };
-  const during = { from: answer.value?.from, ...(to !== undefined && { to: answer.value?.to }) };
+  const during = { from: response.value?.from, ...(to !== undefined && { to: response.value?.to }) };
   const barOf = (row: Row) => {
     const value = valueIn(row);
     const text = textOf(row);
@@ -201,12 +201,12 @@ const Group = ({
   const tools = (
     <>
       {Object.keys(titles).length > 1 && <Tabs parameter={id} tabs={titles} label={title} />}
-      <SaveBreakdown title={title} what={what} request={csvRequest} value={answer.value} textOf={textOf} />
+      <SaveBreakdown title={title} what={what} request={csvRequest} value={response.value} textOf={textOf} />
     </>
   );
   return (
     <Card title={title} tools={tools} class="group">
-      <AnswerView answer={answer} lines={fewRows}>
+      <ResponseView response={response} lines={fewRows}>
         {({ row, total, others }) => (
           <>
             <Bars
@@ -219,7 +219,7 @@ const Group = ({
             <Overlap rows={row} others={others} total={total} />
           </>
         )}
-      </AnswerView>
+      </ResponseView>
     </Card>
   );
 };

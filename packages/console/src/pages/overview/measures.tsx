@@ -2,22 +2,22 @@
 import type { RequestFor } from '@firsthand/client';
 import { hrefOf, query } from '../../address.ts';
 import { api } from '../../api.ts';
-import { AnswerView, Card } from '../../parts/card.tsx';
+import { Card, ResponseView } from '../../parts/card.tsx';
 import { MeasureTabs } from '../../parts/measure-tabs.tsx';
 import { type Totals, TotalsPlot } from '../../parts/plot/totals-plot.tsx';
 import { SaveIntervals } from '../../parts/save-counts.tsx';
 import { revenueAttrID, timezone } from '../../reading/account.ts';
-import { useAnswer } from '../../reading/answer.ts';
 import { filterWith } from '../../reading/filter.ts';
 import { formatDuration, formatShare, formatWhole, plainNumbers } from '../../reading/format.ts';
 import { findMeasure } from '../../reading/measures.ts';
 import { comparePeriod, range } from '../../reading/range.ts';
 import { slowReports, useReport } from '../../reading/report.ts';
 import { isShared } from '../../reading/shared.ts';
+import { useFetch } from '../../reading/use-fetch.ts';
 
 /** The number of excluded events from bots, if there are no other events. */
 const RobotHint = ({ request }: { readonly request: RequestFor<'reportTotals'> }) => {
-  const { value } = useAnswer(`robots ${JSON.stringify(request)}`, (signal) =>
+  const { value } = useFetch(`robots ${JSON.stringify(request)}`, (signal) =>
     api.reportTotals({ ...request, robots: 'include' }, { signal }),
   );
   const count = value?.total.events ?? 0;
@@ -63,13 +63,13 @@ export const Measures = () => {
     timezone: timezone.value,
     visits: 'include' as const,
   };
-  const answer = useReport({ part: 'totals', title: 'Measures', operation: 'reportTotals', request });
+  const response = useReport({ part: 'totals', title: 'Measures', operation: 'reportTotals', request });
   const chosen = findMeasure(query.value.get('measure'));
   return (
     <>
-      {answer.value?.total.events === 0 && !isShared && <RobotHint request={request} />}
-      <Card title="Measures" class="measures-card" tools={answer.value && <SaveIntervals totals={answer.value} />}>
-        <AnswerView answer={answer} lines={9} slow={slowReports}>
+      {response.value?.total.events === 0 && !isShared && <RobotHint request={request} />}
+      <Card title="Measures" class="measures-card" tools={response.value && <SaveIntervals totals={response.value} />}>
+        <ResponseView response={response} lines={9} slow={slowReports}>
           {(totals) => (
             <>
               <MeasureTabs chosen={chosen} totals={totals} />
@@ -77,7 +77,7 @@ export const Measures = () => {
               <TotalsPlot totals={totals} measure={chosen} interval={interval} />
             </>
           )}
-        </AnswerView>
+        </ResponseView>
       </Card>
     </>
   );

@@ -3,12 +3,12 @@ import { useEffect } from 'preact/hooks';
 import { hrefOf } from '../../address.ts';
 import { api } from '../../api.ts';
 import { OpenSampleShop } from '../../parts/sample-shop.tsx';
-import { useAnswer } from '../../reading/answer.ts';
+import { useFetch } from '../../reading/use-fetch.ts';
 
 const everyMs = 3_000;
 
 export const NoEventsYet = ({ onFirstEvent }: { readonly onFirstEvent: () => void }) => {
-  const { value } = useAnswer('first event', (signal) => api.getEvent({ limit: 1 }, { signal }), { everyMs });
+  const { value } = useFetch('first event', (signal) => api.getEvent({ limit: 1 }, { signal }), { everyMs });
   const hasEvents = value !== undefined && value.event.length > 0;
   useEffect(() => {
     if (hasEvents) onFirstEvent();

@@ -1,16 +1,16 @@
 /** All people in the range: contacts and anonymous browsers. */
 import { query, setQuery } from '../../address.ts';
 import { api } from '../../api.ts';
-import { AnswerView, Card } from '../../parts/card.tsx';
+import { Card, ResponseView } from '../../parts/card.tsx';
 import { SaveCSV } from '../../parts/save-csv.tsx';
 import { EmptyState, RelativeTime } from '../../parts/small.tsx';
 import { revenueAttrID, timezone } from '../../reading/account.ts';
-import { useAnswer } from '../../reading/answer.ts';
 import { attributeName, filterWith } from '../../reading/filter.ts';
 import { currencyFormats, formatWhole } from '../../reading/format.ts';
 import { usePagination } from '../../reading/pages.ts';
 import { nameOfPerson } from '../../reading/person.ts';
 import { range } from '../../reading/range.ts';
+import { useFetch } from '../../reading/use-fetch.ts';
 import { readChoiceParameter } from '../events/choices.tsx';
 import { PeopleTable } from './people-table.tsx';
 
@@ -29,13 +29,13 @@ export const AllPeople = () => {
   };
   const sort = readChoiceParameter<Order>('sort', orders as Readonly<Record<Order, string>>);
   const request = { from, to, filter: filterWith(), timezone: timezone.value, usersAtLeast, attrID, sort };
-  const { answer, more } = usePagination(`everybody ${JSON.stringify(request)}`, async (cursor, signal) => {
+  const { response, more } = usePagination(`everybody ${JSON.stringify(request)}`, async (cursor, signal) => {
     const { person, nextCursor } = await api.reportPeople({ ...request, limit, cursor }, { signal });
     return { entries: person, nextCursor };
   });
   /** reportTotals accepts neither a number of browsers nor an order. */
   const { usersAtLeast: _, sort: __, ...countRequest } = request;
-  const total = useAnswer(`people count ${usersAtLeast} ${JSON.stringify(countRequest)}`, async (signal) =>
+  const total = useFetch(`people count ${usersAtLeast} ${JSON.stringify(countRequest)}`, async (signal) =>
     usersAtLeast === undefined ? (await api.reportTotals(countRequest, { signal })).total.people : undefined,
   );
   const count = total.isOld ? undefined : total.value;
@@ -66,7 +66,7 @@ export const AllPeople = () => {
   );
   return (
     <Card title={count === undefined ? 'Everyone' : `Everyone · ${formatWhole(count)}`} tools={tools} class="list">
-      <AnswerView answer={answer} lines={12}>
+      <ResponseView response={response} lines={12}>
         {(people) =>
           people.length === 0 ? (
             <EmptyState title="No people in this range" />
@@ -93,7 +93,7 @@ export const AllPeople = () => {
             />
           )
         }
-      </AnswerView>
+      </ResponseView>
     </Card>
   );
 };

@@ -3,17 +3,17 @@ import type { RequestFor } from '@firsthand/client';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { api, messageOf } from '../../api.ts';
-import { AnswerView, Card } from '../../parts/card.tsx';
+import { Card, ResponseView } from '../../parts/card.tsx';
 import { show } from '../../parts/notices.tsx';
 import { SaveCSV } from '../../parts/save-csv.tsx';
 import { SearchBox } from '../../parts/search-box.tsx';
 import { Badge, EmptyState, RelativeTime } from '../../parts/small.tsx';
 import { canEdit } from '../../reading/account.ts';
-import { clearAnswerCache } from '../../reading/answer.ts';
 import type { ContactResult } from '../../reading/contact-values.ts';
 import { formatTime, formatWhole } from '../../reading/format.ts';
 import { usePagination } from '../../reading/pages.ts';
 import { nameOfPerson } from '../../reading/person.ts';
+import { clearFetchCache } from '../../reading/use-fetch.ts';
 import { ImportFiles } from '../lazy-import-files.tsx';
 import { BulkActions } from './bulk-actions.tsx';
 import { ColumnChoice, ContactFilter, chosenColumns, columnTitles, contactSearch } from './contact-filter.tsx';
@@ -84,7 +84,7 @@ export const Contacts = () => {
   const request = { ...search, sort: 'seen', order: 'desc' } as const;
   const key = `contacts ${JSON.stringify(request)}`;
   const [total, setTotal] = useState<{ readonly key: string; readonly count: number | undefined }>();
-  const { answer, more } = usePagination(key, async (cursor, signal) => {
+  const { response, more } = usePagination(key, async (cursor, signal) => {
     const page = await api.searchContact(
       { ...request, limit, cursor, ...(cursor === undefined && { include: ['count'] }) },
       { signal },
@@ -110,14 +110,14 @@ export const Contacts = () => {
     }
   };
   const after = () => {
-    clearAnswerCache();
-    answer.reload();
+    clearFetchCache();
+    response.reload();
   };
   const tools = (
     <>
       <SearchBox label="Name or e-mail address" />
       <ContactFilter />
-      <ColumnChoice contacts={answer.value ?? []} />
+      <ColumnChoice contacts={response.value ?? []} />
       {canEdit.value && <ImportButton after={after} />}
       <SaveCSV title="Contacts" operation="searchContact" request={request} count={count} />
     </>
@@ -136,7 +136,7 @@ export const Contacts = () => {
           after={after}
         />
       )}
-      <AnswerView answer={answer} lines={12}>
+      <ResponseView response={response} lines={12}>
         {(contacts) =>
           contacts.length === 0 ? (
             <NoContacts isSearch={isSearch} />
@@ -164,7 +164,7 @@ export const Contacts = () => {
             />
           )
         }
-      </AnswerView>
+      </ResponseView>
     </Card>
   );
 };

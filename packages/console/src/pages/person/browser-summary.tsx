@@ -1,9 +1,9 @@
 /** A summary of a browser from its events: name, country, and when it was first and last seen. */
 import { api } from '../../api.ts';
 import { RelativeTime } from '../../parts/small.tsx';
-import { useAnswer } from '../../reading/answer.ts';
 import { browserIn, labelIn } from '../../reading/browser.ts';
 import { formatCountry, formatTime } from '../../reading/format.ts';
+import { useFetch } from '../../reading/use-fetch.ts';
 
 /** How many events to search for labels: the newest events may come from the site's server, which sends no labels. */
 const newest = 20;
@@ -27,7 +27,7 @@ type BrowserSummary = Awaited<ReturnType<typeof read>>;
 
 /** Returns undefined while the summary is loading or if loading fails. */
 export const useBrowserSummary = (userUUID: string): BrowserSummary | undefined =>
-  useAnswer(`browser ${userUUID}`, (signal) => read(userUUID, signal)).value;
+  useFetch(`browser ${userUUID}`, (signal) => read(userUUID, signal)).value;
 
 export const BrowserSummaryLine = ({ summary }: { readonly summary: BrowserSummary | undefined }) => {
   if (!summary) return <>…</>;

@@ -12,7 +12,7 @@ import { Claims } from './claims.tsx';
 import { numbersOf, toLinkEntries, toMergeEntries } from './history.ts';
 import { Timeline } from './timeline.tsx';
 
-type ContactAnswer = ResponseFor<'getContact'>;
+type ContactResponse = ResponseFor<'getContact'>;
 
 const fields = {
   contactTitle: 'Title',
@@ -23,7 +23,7 @@ const fields = {
   contactExternalID: 'Your ID',
 } as const;
 
-const Facts = ({ contact }: Pick<ContactAnswer, 'contact'>) => {
+const Facts = ({ contact }: Pick<ContactResponse, 'contact'>) => {
   const isClaimed = (name: string) => contact.claimed.includes(name);
   const rows = [
     ...Object.entries(fields).map(
@@ -54,8 +54,14 @@ const Facts = ({ contact }: Pick<ContactAnswer, 'contact'>) => {
   );
 };
 
-export const ContactPage = ({ answer, reload }: { readonly answer: ContactAnswer; readonly reload: () => void }) => {
-  const { contact, claim = [], link = [], merge = [] } = answer;
+export const ContactPage = ({
+  response,
+  reload,
+}: {
+  readonly response: ContactResponse;
+  readonly reload: () => void;
+}) => {
+  const { contact, claim = [], link = [], merge = [] } = response;
   const { contactUUID, contactStatus, tag, claimed } = contact;
   const name = nameOfPerson(contact);
   const isNameClaimed = claimed.includes('contactFirstname') || claimed.includes('contactLastname');
@@ -85,7 +91,7 @@ export const ContactPage = ({ answer, reload }: { readonly answer: ContactAnswer
             of={{ contactUUID }}
             marks={[...toLinkEntries(link), ...toMergeEntries(merge)]}
             reload={reload}
-            version={answer}
+            version={response}
           />
           <div class="person-side">
             <Facts contact={contact} />

@@ -3,7 +3,7 @@ import type { RequestFor } from '@firsthand/client';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { api } from '../../api.ts';
-import { AnswerView, Card } from '../../parts/card.tsx';
+import { Card, ResponseView } from '../../parts/card.tsx';
 import { EventLine } from '../../parts/event-line.tsx';
 import { SaveCSV } from '../../parts/save-csv.tsx';
 import { EmptyState } from '../../parts/small.tsx';
@@ -78,13 +78,13 @@ interface TimelineProps {
 }
 
 export const Timeline = ({ of, marks, reload, version }: TimelineProps) => {
-  const { answer, more } = usePagination(`events ${JSON.stringify(of)}`, async (cursor, signal) => {
+  const { response, more } = usePagination(`events ${JSON.stringify(of)}`, async (cursor, signal) => {
     const { event, nextCursor } = await api.getEvent({ ...of, include: 'why', limit, cursor }, { signal });
     return { entries: event, nextCursor };
   });
   const loadedVersion = useRef(version);
   useEffect(() => {
-    if (version !== loadedVersion.current) answer.reload();
+    if (version !== loadedVersion.current) response.reload();
     loadedVersion.current = version;
   }, [version]);
   return (
@@ -93,7 +93,7 @@ export const Timeline = ({ of, marks, reload, version }: TimelineProps) => {
       class="history"
       tools={<SaveCSV title="History" operation="getEvent" request={{ ...of, include: 'why' }} />}
     >
-      <AnswerView answer={answer} lines={10}>
+      <ResponseView response={response} lines={10}>
         {(events) => {
           const isWhole = more === undefined;
           const sessionList = toSessions(events);
@@ -156,7 +156,7 @@ export const Timeline = ({ of, marks, reload, version }: TimelineProps) => {
             </>
           );
         }}
-      </AnswerView>
+      </ResponseView>
     </Card>
   );
 };

@@ -1,7 +1,7 @@
 /** The audit log: who did what, and when. */
 import { query, setQuery } from '../../address.ts';
 import { api } from '../../api.ts';
-import { AnswerView, Card } from '../../parts/card.tsx';
+import { Card, ResponseView } from '../../parts/card.tsx';
 import { ContactLink } from '../../parts/contact-link.tsx';
 import { SaveCSV } from '../../parts/save-csv.tsx';
 import { EmptyState, Time } from '../../parts/small.tsx';
@@ -66,7 +66,7 @@ const Subject = ({ entry, tokens }: { readonly entry: AuditEntry; readonly token
 
 const Entries = ({ tokens }: { readonly tokens: readonly Token[] }) => {
   const action = chosenAction();
-  const { answer, more } = usePagination(`audit ${action}`, async (cursor, signal) => {
+  const { response, more } = usePagination(`audit ${action}`, async (cursor, signal) => {
     const { audit, nextCursor } = await api.listAudit({ action, limit, cursor }, { signal });
     return { entries: audit, nextCursor };
   });
@@ -78,7 +78,7 @@ const Entries = ({ tokens }: { readonly tokens: readonly Token[] }) => {
   );
   return (
     <Card title="Audit log" tools={tools} class="list">
-      <AnswerView answer={answer} lines={10}>
+      <ResponseView response={response} lines={10}>
         {(entries) =>
           entries.length === 0 ? (
             <EmptyState title={action ? 'No entries for this action yet' : 'No entries yet'} />
@@ -101,7 +101,7 @@ const Entries = ({ tokens }: { readonly tokens: readonly Token[] }) => {
             />
           )
         }
-      </AnswerView>
+      </ResponseView>
     </Card>
   );
 };

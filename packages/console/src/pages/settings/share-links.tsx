@@ -2,7 +2,7 @@
 import type { ResponseFor } from '@firsthand/client';
 import { useState } from 'preact/hooks';
 import { api } from '../../api.ts';
-import { AnswerView, Card } from '../../parts/card.tsx';
+import { Card, ResponseView } from '../../parts/card.tsx';
 import { toFile } from '../../parts/csv.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { act } from '../../parts/notices.tsx';
@@ -10,8 +10,8 @@ import { SaveFile } from '../../parts/save-csv.tsx';
 import { Badge, EmptyState, RelativeTime } from '../../parts/small.tsx';
 import { Table } from '../../parts/table.tsx';
 import { account, canEdit } from '../../reading/account.ts';
-import { useAnswer } from '../../reading/answer.ts';
 import { nameOfMember } from '../../reading/member-names.ts';
+import { useFetch } from '../../reading/use-fetch.ts';
 import { LastUsed } from './last-used.tsx';
 import { nameOfActor } from './token-list.ts';
 
@@ -72,8 +72,8 @@ const fileOf = (links: readonly ShareLink[]) =>
   );
 
 const Links = () => {
-  const answer = useAnswer('share links', (signal) => api.listShareLinks({}, { signal }));
-  const links = answer.value?.shareLink;
+  const response = useFetch('share links', (signal) => api.listShareLinks({}, { signal }));
+  const links = response.value?.shareLink;
   const rowOf = (link: ShareLink) => ({
     key: link.shareID,
     cells: [
@@ -86,7 +86,7 @@ const Links = () => {
         <Badge key="ends">expired</Badge>
       ),
       <LastUsed key="used" of={link} />,
-      <RevokeShareLink key="revoke" link={link} after={answer.reload} />,
+      <RevokeShareLink key="revoke" link={link} after={response.reload} />,
     ],
   });
   return (
@@ -95,7 +95,7 @@ const Links = () => {
       tools={links && <SaveFile title="Share links" read={() => fileOf(links)} />}
       class="list"
     >
-      <AnswerView answer={answer} lines={4}>
+      <ResponseView response={response} lines={4}>
         {({ shareLink }) =>
           shareLink.length === 0 ? (
             <EmptyState title="No share links">
@@ -109,7 +109,7 @@ const Links = () => {
             />
           )
         }
-      </AnswerView>
+      </ResponseView>
     </Card>
   );
 };

@@ -1,11 +1,11 @@
 /** Stored data, retention, and status for the server's operator. For owners. */
 import type { ResponseFor } from '@firsthand/client';
 import { api } from '../../api.ts';
-import { AnswerView, Card } from '../../parts/card.tsx';
+import { Card, ResponseView } from '../../parts/card.tsx';
 import { RelativeTime } from '../../parts/small.tsx';
 import { account, isOwner } from '../../reading/account.ts';
-import { type Answer, useAnswer } from '../../reading/answer.ts';
 import { formatLength, formatWhole } from '../../reading/format.ts';
+import { type FetchState, useFetch } from '../../reading/use-fetch.ts';
 import { OwnersOnly } from './owners-only.tsx';
 
 const daySeconds = 86_400;
@@ -47,9 +47,9 @@ const StoredData = ({ service }: { readonly service: Service | undefined }) => {
   );
 };
 
-const OperatorInfo = ({ answer }: { readonly answer: Answer<Service> }) => (
+const OperatorInfo = ({ response }: { readonly response: FetchState<Service> }) => (
   <Card title="For the server’s operator">
-    <AnswerView answer={answer} lines={5}>
+    <ResponseView response={response} lines={5}>
       {({ version, backupSeconds, backupTime, unknownProxy }) => (
         <dl class="facts">
           <div>
@@ -87,16 +87,16 @@ const OperatorInfo = ({ answer }: { readonly answer: Answer<Service> }) => (
           </div>
         </dl>
       )}
-    </AnswerView>
+    </ResponseView>
   </Card>
 );
 
 const Sections = () => {
-  const answer = useAnswer('service', (signal) => api.getService({}, { signal }));
+  const response = useFetch('service', (signal) => api.getService({}, { signal }));
   return (
     <div class="settings settings-columns">
-      <StoredData service={answer.value} />
-      <OperatorInfo answer={answer} />
+      <StoredData service={response.value} />
+      <OperatorInfo response={response} />
     </div>
   );
 };

@@ -3,7 +3,6 @@ import { useEffect, useState } from 'preact/hooks';
 import { go } from '../../address.ts';
 import { api, messageOf } from '../../api.ts';
 import { timezone } from '../../reading/account.ts';
-import { useAnswer } from '../../reading/answer.ts';
 import {
   type Condition,
   conditions,
@@ -13,6 +12,7 @@ import {
 } from '../../reading/filter.ts';
 import { formatWhole } from '../../reading/format.ts';
 import { range } from '../../reading/range.ts';
+import { useFetch } from '../../reading/use-fetch.ts';
 import { DialogForm } from '../dialog-form.tsx';
 import { ConditionEditor } from './condition.tsx';
 import { isComplete, presets } from './kinds.ts';
@@ -67,7 +67,7 @@ interface FilterDialogProps {
 export const FilterDialog = ({ close, segment }: FilterDialogProps) => {
   const [list, setList] = useState<readonly Condition[]>(segment ? conditionsOf(segment.filter) : conditions.value);
   const [problem, setProblem] = useState('');
-  const { value } = useAnswer('segments', (signal) => api.listSegments({}, { signal }));
+  const { value } = useFetch('segments', (signal) => api.listSegments({}, { signal }));
   // A segment's filter can't use another segment.
   const segments = (segment ? [] : (value?.segment ?? [])).map(({ segmentName }) => segmentName);
   const add = (title: string) => {

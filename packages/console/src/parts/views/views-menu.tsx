@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { api } from '../../api.ts';
 import { canEdit } from '../../reading/account.ts';
-import { useAnswer } from '../../reading/answer.ts';
+import { useFetch } from '../../reading/use-fetch.ts';
 import { hrefOfView, readCurrentView, type View } from '../../reading/views.ts';
 import { act } from '../notices.tsx';
 import { Problem } from '../small.tsx';
@@ -26,7 +26,7 @@ const nameOfOpen = (views: readonly View[]): string => {
 };
 
 export const ViewsMenu = () => {
-  const { value, problem, reload } = useAnswer('views', (signal) => api.listViews({}, { signal }));
+  const { value, problem, reload } = useFetch('views', (signal) => api.listViews({}, { signal }));
   const [dialog, setDialog] = useState<'save' | 'share' | undefined>(undefined);
   const close = () => setDialog(undefined);
   const opener = (name: 'save' | 'share', text: string) => (

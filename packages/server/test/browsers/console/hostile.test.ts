@@ -273,7 +273,7 @@ it('renders hostile texts harmlessly in saved views and share links', async () =
     await page.getByRole('dialog').waitFor(soon);
     await expectHarmless(page, `revoking a link from ${first}`);
     await goto(`shared/${secret}`);
-    await page.locator('.shared .answered').waitFor(soon);
+    await page.locator('.shared .response').waitFor(soon);
     await waitUntilLoaded(page);
     await (first === 0 ? expectHarmlessOnBoth : expectHarmless)(page, `a shared view from ${first}`);
   }

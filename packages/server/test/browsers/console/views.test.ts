@@ -33,7 +33,7 @@ const waitForHeading = (page: Page, name: string | RegExp) =>
   page.getByRole('heading', { level: 1, name }).waitFor(soon);
 const waitForText = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor(soon);
 const waitUntilLoaded = async (page: Page) => {
-  await page.locator('.answered').first().waitFor(soon);
+  await page.locator('.response').first().waitFor(soon);
   await expect.poll(() => page.locator('[aria-busy=true], .skeleton').count()).toBe(0);
 };
 const openMenu = (page: Page) => page.locator('.views-menu > summary').click();

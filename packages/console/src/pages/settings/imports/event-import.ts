@@ -10,7 +10,7 @@ import {
 } from '@firsthand/import-formats';
 import { computed, signal } from '@preact/signals';
 import { api, messageOf } from '../../../api.ts';
-import { clearAnswerCache } from '../../../reading/answer.ts';
+import { clearFetchCache } from '../../../reading/use-fetch.ts';
 import { session } from '../../../session.ts';
 
 /** A refused row. */
@@ -86,13 +86,16 @@ const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
   });
 
 /** Repeats a request until the server is available. Every request of an import may be repeated. */
-const persist = async <Answer>({ signal, update }: Run, request: () => Promise<Answer>): Promise<Answer> => {
+const persist = async <FetchState>(
+  { signal, update }: Run,
+  request: () => Promise<FetchState>,
+): Promise<FetchState> => {
   for (let delayMs = firstDelayMs; ; delayMs = Math.min(maxDelayMs, delayMs * 2)) {
     signal.throwIfAborted();
     try {
-      const answer = await request();
+      const response = await request();
       update({ state: 'importing' });
-      return answer;
+      return response;
     } catch (error) {
       if (!isTemporary(error)) throw error;
       update({ state: 'waiting' });
@@ -123,9 +126,9 @@ const importFile = async (file: File, isDryRun: boolean, run: Run): Promise<void
     position,
     send: async (batch) => {
       const target = isDryRun ? { dryRun: true } : { importID };
-      const answer = await persist(run, () => api.importEvents({ ...batch, ...target }, options));
-      refusedByServer += answer.refused;
-      return answer;
+      const response = await persist(run, () => api.importEvents({ ...batch, ...target }, options));
+      refusedByServer += response.refused;
+      return response;
     },
     onRefused: (line, reason) => {
       if (refusals.length < maxRefusals) refusals.push({ line, reason });
@@ -183,5 +186,5 @@ export const startEventImport = async (file: File, isDryRun: boolean): Promise<v
   }
   removeEventListener('beforeunload', warn);
   unsubscribe();
-  clearAnswerCache();
+  clearFetchCache();
 };

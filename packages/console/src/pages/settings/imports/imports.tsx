@@ -2,12 +2,12 @@
 import type { ResponseFor } from '@firsthand/client';
 import { useState } from 'preact/hooks';
 import { api } from '../../../api.ts';
-import { AnswerView, Card } from '../../../parts/card.tsx';
+import { Card, ResponseView } from '../../../parts/card.tsx';
 import { Badge, EmptyState, Time } from '../../../parts/small.tsx';
 import { Table } from '../../../parts/table.tsx';
 import { canEdit, isOwner } from '../../../reading/account.ts';
-import { type Answer, clearAnswerCache, useAnswer } from '../../../reading/answer.ts';
 import { formatWhole } from '../../../reading/format.ts';
+import { clearFetchCache, type FetchState, useFetch } from '../../../reading/use-fetch.ts';
 import { ImportContacts } from '../../people/import-contacts.tsx';
 import { isRunning, runningID } from './event-import.ts';
 import { ImportEvents } from './import-events.tsx';
@@ -37,15 +37,15 @@ const pollMs = 1_000;
 const [firstLimit, maxLimit] = [100, 1_000];
 
 /** Reads the newest imports, repeatedly while one of them changes. */
-const useImports = (limit: number): Answer<ResponseFor<'listImports'>> => {
+const useImports = (limit: number): FetchState<ResponseFor<'listImports'>> => {
   const [isUndoing, setUndoing] = useState(false);
   const isChanging = isUndoing || isRunning.value;
   const read = async (signal: AbortSignal) => {
-    const answer = await api.listImports({ limit }, { signal });
-    setUndoing(answer.import.some(({ state }) => state === 'undoing'));
-    return answer;
+    const response = await api.listImports({ limit }, { signal });
+    setUndoing(response.import.some(({ state }) => state === 'undoing'));
+    return response;
   };
-  return useAnswer(`imports ${limit}`, read, isChanging ? { everyMs: pollMs } : {});
+  return useFetch(`imports ${limit}`, read, isChanging ? { everyMs: pollMs } : {});
 };
 
 const canUndo = ({ kind, state, importID }: Import): boolean =>
@@ -54,14 +54,14 @@ const canUndo = ({ kind, state, importID }: Import): boolean =>
   importID !== runningID.value;
 
 interface ListProps {
-  readonly answer: Answer<ResponseFor<'listImports'>>;
+  readonly response: FetchState<ResponseFor<'listImports'>>;
   readonly reload: () => void;
   readonly more: (() => void) | undefined;
 }
 
-const List = ({ answer, reload, more }: ListProps) => (
+const List = ({ response, reload, more }: ListProps) => (
   <Card title="Imports" class="list">
-    <AnswerView answer={answer} lines={4}>
+    <ResponseView response={response} lines={4}>
       {({ import: imports }) =>
         imports.length === 0 ? (
           <EmptyState title="No imports yet" />
@@ -85,7 +85,7 @@ const List = ({ answer, reload, more }: ListProps) => (
           />
         )
       }
-    </AnswerView>
+    </ResponseView>
   </Card>
 );
 const numbers = ['Imported', 'Repeated', 'Refused'];
@@ -112,11 +112,11 @@ const ImportContactsCard = ({ after }: { readonly after: () => void }) => {
 
 const Sections = () => {
   const [limit, setLimit] = useState(firstLimit);
-  const answer = useImports(limit);
-  const hasMore = limit < maxLimit && (answer.value?.import.length ?? 0) >= limit;
+  const response = useImports(limit);
+  const hasMore = limit < maxLimit && (response.value?.import.length ?? 0) >= limit;
   const reload = () => {
-    clearAnswerCache();
-    answer.reload();
+    clearFetchCache();
+    response.reload();
   };
   return (
     <div class="settings">
@@ -130,7 +130,7 @@ const Sections = () => {
         )}
         <ImportContactsCard after={reload} />
       </div>
-      <List answer={answer} reload={reload} more={hasMore ? () => setLimit(maxLimit) : undefined} />
+      <List response={response} reload={reload} more={hasMore ? () => setLimit(maxLimit) : undefined} />
     </div>
   );
 };

@@ -17,9 +17,9 @@ export interface Credentials {
 
 /** Returns null if the session belongs to a token, which has no credentials. */
 export const readCredentials = async (): Promise<Credentials | null> => {
-  const { isOK, answer } = await send('passkeys', 'GET');
-  if (!isOK) throw new Error(answer.error?.message);
-  return answer.passkeys && answer;
+  const { isOK, data } = await send('passkeys', 'GET');
+  if (!isOK) throw new Error(data.error?.message);
+  return data.passkeys && data;
 };
 
 /** Creates a passkey and adds it. Returns the problem text; '' if it worked. */

@@ -4,15 +4,15 @@ import { Card } from '../../../parts/card.tsx';
 import { EmptyState, RelativeTime } from '../../../parts/small.tsx';
 import { Table } from '../../../parts/table.tsx';
 import { hasPasskeys } from '../../../passkeys.ts';
-import { useAnswer } from '../../../reading/answer.ts';
 import { readMembers } from '../../../reading/members.ts';
+import { useFetch } from '../../../reading/use-fetch.ts';
 import { AddPasskey } from './add-passkey.tsx';
 import { ChangePassword } from './change-password.tsx';
 import { readCredentials } from './credentials.ts';
 import { RemovePasskey } from './remove-passkey.tsx';
 
 export const OwnPasskeys = () => {
-  const { value: own, reload: readAgain } = useAnswer('passkeys', readCredentials);
+  const { value: own, reload: readAgain } = useFetch('passkeys', readCredentials);
   /** Also updates the number of passkeys in the list of members. */
   const reload = () => {
     readAgain();

@@ -1,13 +1,13 @@
 /** Refused requests by cause, with buttons to fix, resend or discard them. */
 import { useState } from 'preact/hooks';
 import { api, messageOf } from '../../../api.ts';
-import { AnswerView, Card } from '../../../parts/card.tsx';
+import { Card, ResponseView } from '../../../parts/card.tsx';
 import { show } from '../../../parts/notices.tsx';
 import { SaveCSV } from '../../../parts/save-csv.tsx';
 import { Badge, EmptyState, Time } from '../../../parts/small.tsx';
 import { account, isOwner } from '../../../reading/account.ts';
-import { clearAnswerCache, useAnswer } from '../../../reading/answer.ts';
 import { formatWhole } from '../../../reading/format.ts';
+import { clearFetchCache, useFetch } from '../../../reading/use-fetch.ts';
 import { RefusedPages } from '../../set-up/refused-pages.tsx';
 import { OwnersOnly } from '../owners-only.tsx';
 import { nameOfActor } from '../token-list.ts';
@@ -95,7 +95,7 @@ const CauseEntry = ({ cause, reload }: CauseProps) => {
 
 /** Warnings about pages on unlisted sites and pages with a secret token: the requests themselves are not stored. */
 const Pages = () => {
-  const { value } = useAnswer('service', (signal) => api.getService({}, { signal }));
+  const { value } = useFetch('service', (signal) => api.getService({}, { signal }));
   return value && <RefusedPages {...value} />;
 };
 
@@ -122,11 +122,11 @@ const readAll = async (signal: AbortSignal) => {
 };
 
 const List = () => {
-  const answer = useAnswer('refused', readAll);
-  const count = answer.value?.count;
+  const response = useFetch('refused', readAll);
+  const count = response.value?.count;
   const reload = () => {
-    clearAnswerCache();
-    answer.reload();
+    clearFetchCache();
+    response.reload();
   };
   return (
     <>
@@ -137,7 +137,7 @@ const List = () => {
         tools={<SaveCSV title="Refused requests" operation="listRefused" request={{}} count={count?.listed} />}
       >
         {count && describeCounts(count) && <p class="soft">{describeCounts(count)}.</p>}
-        <AnswerView answer={answer} lines={8}>
+        <ResponseView response={response} lines={8}>
           {({ all }) =>
             all.length === 0 ? (
               <EmptyState title="No refused requests">
@@ -151,7 +151,7 @@ const List = () => {
               </ul>
             )
           }
-        </AnswerView>
+        </ResponseView>
         <WrongTokens />
       </Card>
     </>

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { isGone, isUnreachable, messageOf } from '../api.ts';
 
-export interface Answer<Value> {
+export interface FetchState<Value> {
   /** The response for the current key or, while that is loading, for the previous key. */
   readonly value: Value | undefined;
   /** The text of the error, if loading failed. */
@@ -20,7 +20,7 @@ const maxCached = 60;
 /** The latest responses by key (LRU), so that going back shows them immediately. */
 const cache = new Map<string, unknown>();
 
-const cacheAnswer = (key: string, value: unknown): void => {
+const cacheValue = (key: string, value: unknown): void => {
   cache.delete(key);
   cache.set(key, value);
   const [oldest] = cache.keys();
@@ -28,7 +28,7 @@ const cacheAnswer = (key: string, value: unknown): void => {
 };
 
 /** Clears the cache, after changes or when the account changes. */
-export const clearAnswerCache = (): void => cache.clear();
+export const clearFetchCache = (): void => cache.clear();
 
 interface Settings {
   /** The polling interval in milliseconds. Polling pauses while the page is hidden. */
@@ -36,14 +36,14 @@ interface Settings {
 }
 
 /**
- * Fetches a response, again whenever `key` changes. The key must differ whenever `fetchAnswer` would return a different
+ * Fetches a response, again whenever `key` changes. The key must differ whenever `fetchValue` would return a different
  * response. Retries every two seconds while the server is unreachable.
  */
-export const useAnswer = <Value>(
+export const useFetch = <Value>(
   key: string,
-  fetchAnswer: (signal: AbortSignal) => Promise<Value>,
+  fetchValue: (signal: AbortSignal) => Promise<Value>,
   { everyMs }: Settings = {},
-): Answer<Value> => {
+): FetchState<Value> => {
   /** `of` is the key that `value` belongs to. */
   const [state, setState] = useState<{
     key: string;
@@ -56,8 +56,8 @@ export const useAnswer = <Value>(
     of: '',
   });
   const [round, setRound] = useState(0);
-  const latestFetch = useRef(fetchAnswer);
-  latestFetch.current = fetchAnswer;
+  const latestFetch = useRef(fetchValue);
+  latestFetch.current = fetchValue;
 
   // `round` triggers a reload with the same key.
   useEffect(() => {
@@ -70,7 +70,7 @@ export const useAnswer = <Value>(
       try {
         const value = await latestFetch.current(controller.signal);
         if (controller.signal.aborted) return;
-        cacheAnswer(key, value);
+        cacheValue(key, value);
         setState({ key, of: key, value });
         if (everyMs !== undefined) next(everyMs);
       } catch (error) {
