@@ -13,12 +13,12 @@ interface JSONSchema {
   readonly items?: JSONSchema;
 }
 
-/** A client whose requests get `answers` in order, the last one repeatedly, and the requests it has sent. */
-const setUp = (answers: (() => Response | Promise<Response>)[], options: Partial<ClientOptions<false>> = {}) => {
+/** A client whose requests get `responses` in order, the last one repeatedly, and the requests it has sent. */
+const setUp = (responses: (() => Response | Promise<Response>)[], options: Partial<ClientOptions<false>> = {}) => {
   const sent: Request[] = [];
   const respond = async (input: RequestInfo | URL, init?: RequestInit) => {
     sent.push(new Request(input, init));
-    const next = answers[Math.min(sent.length, answers.length) - 1];
+    const next = responses[Math.min(sent.length, responses.length) - 1];
     if (!next) throw new Error('no response was prepared');
     const response = next();
     return init?.signal ? Promise.race([response, rejectOnAbort(init.signal)]) : response;
@@ -49,8 +49,13 @@ const failureOf = async (promise: Promise<unknown>): Promise<FirsthandError> => 
 describe('the client', () => {
   it('sends a read as a query string with lists as JSON, and the token only in a header', async () => {
     const { client, sent } = setUp([ok({ event: [], nextCursor: '' })]);
-    const answer = await client.getEvent({ userUUID: 'u'.repeat(21), limit: 5, include: ['why'], eventID: undefined });
-    expect(answer).toEqual({ event: [], nextCursor: '', status: '200' });
+    const response = await client.getEvent({
+      userUUID: 'u'.repeat(21),
+      limit: 5,
+      include: ['why'],
+      eventID: undefined,
+    });
+    expect(response).toEqual({ event: [], nextCursor: '', status: '200' });
     const [request] = sent;
     const requestURL = new URL(request?.url ?? '');
     expect(requestURL.origin + requestURL.pathname).toBe('https://events.shop.example/base/event/getEvent');
@@ -145,10 +150,10 @@ describe('times', () => {
   });
 
   it('are text in responses, or Dates with the option `dates`', async () => {
-    const answer = ok({ event: [event], eventDefinition: [{ firstTime: event.eventTime }], nextCursor: '' });
-    const asText = await setUp([answer]).client.getEvent({});
+    const response = ok({ event: [event], eventDefinition: [{ firstTime: event.eventTime }], nextCursor: '' });
+    const asText = await setUp([response]).client.getEvent({});
     expect(asText.event).toEqual([event]);
-    const client = createClient({ url, token, dates: true, fetch: async () => answer() });
+    const client = createClient({ url, token, dates: true, fetch: async () => response() });
     const asDates = await client.getEvent({});
     expect(asDates.event).toEqual([{ ...event, eventTime: time, receivedTime: time }]);
     expect(asDates.eventDefinition?.[0]?.firstTime.getTime()).toBe(time.getTime());
@@ -240,8 +245,8 @@ describe('an error', () => {
   it.each([
     ["a proxy's error page", () => new Response('<h1>Not here</h1>', { status: 404 }), 404],
     ['a 200 response that is not JSON', () => new Response('hello'), 200],
-  ])('has the code `unreadable` for %s', async (_, answer, status) => {
-    const { client } = setUp([answer]);
+  ])('has the code `unreadable` for %s', async (_, response, status) => {
+    const { client } = setUp([response]);
     expect(await failureOf(client.getEvent({}))).toMatchObject({ status, code: 'unreadable' });
   });
 });

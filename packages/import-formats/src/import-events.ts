@@ -18,7 +18,7 @@ export interface EventBatch {
 }
 
 /** The response of importEvents. */
-interface BatchAnswer {
+interface BatchResponse {
   readonly position: number;
   readonly imported: number;
   readonly repeated: number;
@@ -31,7 +31,7 @@ export interface EventImport {
   readonly readings: AsyncIterable<Reading>;
   /** How many of the file's messages were sent before. */
   readonly position: number;
-  readonly send: (batch: EventBatch) => Promise<BatchAnswer>;
+  readonly send: (batch: EventBatch) => Promise<BatchResponse>;
   /** Called for rows that can't be read, and for refused messages. */
   readonly onRefused: (line: number, reason: string) => void;
   readonly onProgress?: (counts: EventCounts) => void;
@@ -72,14 +72,14 @@ export const importEvents = async ({
 
   let position = start;
   for await (const { batch, isLast } of toBatches(readSized(), { position, maxRecords: maxMessages })) {
-    const answer = await send({ position, message: batch.map(({ message }) => message), isLast });
-    if (answer.position !== position + batch.length)
+    const response = await send({ position, message: batch.map(({ message }) => message), isLast });
+    if (response.position !== position + batch.length)
       throw new Error('another program is importing this file. Start again when that import has finished');
-    position = answer.position;
-    imported += answer.imported;
-    repeated += answer.repeated;
-    refused += answer.refused;
-    for (const { index, error } of answer.refusal) onRefused(batch[index]?.line ?? 0, error.message);
+    position = response.position;
+    imported += response.imported;
+    repeated += response.repeated;
+    refused += response.refused;
+    for (const { index, error } of response.refusal) onRefused(batch[index]?.line ?? 0, error.message);
     onProgress?.(countsNow());
   }
   return countsNow();

@@ -63,7 +63,9 @@ it('rejects new data from an account over its quota, with each kind of token and
       await scene.post('/event/logEvents', { tokenUUID, userUUID, event: [{ eventID: 1 }] }),
       await scene.post('/createContact', { tokenUUID, userUUID, contactEmailaddress, contactProfileID: 'customer' }),
     ];
-    expect(refused.map((answer) => [answer.status, answer.body.error.code])).toEqual(Array(4).fill([429, 'quota']));
+    expect(refused.map((response) => [response.status, response.body.error.code])).toEqual(
+      Array(4).fill([429, 'quota']),
+    );
   }
   expect((await account()).usage).toEqual(usage);
   expect(await scene.store.countRefused({})).toEqual([]);

@@ -207,22 +207,23 @@ describe('the documentation', () => {
       SERVER_TOKEN: serving.demo?.serverToken,
       OPERATOR_TOKEN: operatorToken,
     };
-    const answersFile = join(folder, 'answers');
+    const responsesFile = join(folder, 'answers');
     // The test fills in the values that a reader copies from earlier responses.
     const filledIn = script.replaceAll(
       /^([A-Z]+)=… {2}# the (\w+) in the response$/gm,
-      (_, variable, field) => `${variable}=$(sed -n 's/.*"${field}":"\\([^"]*\\)".*/\\1/p' ${answersFile} | tail -n 1)`,
+      (_, variable, field) =>
+        `${variable}=$(sed -n 's/.*"${field}":"\\([^"]*\\)".*/\\1/p' ${responsesFile} | tail -n 1)`,
     );
-    const recording = `curl() { { command curl "$@"; echo; } >> ${answersFile}; }\n${filledIn}`;
+    const recording = `curl() { { command curl "$@"; echo; } >> ${responsesFile}; }\n${filledIn}`;
     await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', recording], { env });
-    const answers = readFileSync(answersFile, 'utf8')
+    const responses = readFileSync(responsesFile, 'utf8')
       .split('\n')
       .filter((line) => line.startsWith('{'));
-    expect(answers.filter((line) => !line.includes('"status":"200"'))).toEqual([]);
-    expect(answers.filter((line) => line.includes('"ignored"'))).toEqual([]);
+    expect(responses.filter((line) => !line.includes('"status":"200"'))).toEqual([]);
+    expect(responses.filter((line) => line.includes('"ignored"'))).toEqual([]);
     const requestCount = script.match(/curl -s/g)?.length ?? 0;
     // The stream returns no JSON object.
-    expect(answers).toHaveLength(requestCount - 1);
+    expect(responses).toHaveLength(requestCount - 1);
   });
 
   test.each([' Ada@Shop.example ', 'jose\u0301@shop.example', 'J\u030C@shop.example'])(

@@ -90,7 +90,7 @@ describeInChromium('the tracker in Chromium', () => {
   });
 
   test('rejects the promise when createContact is refused, without an unhandled rejection in the page', async () => {
-    recorder.answer = ({ path }) =>
+    recorder.respond = ({ path }) =>
       path === '/form'
         ? {
             status: 400,

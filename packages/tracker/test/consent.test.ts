@@ -81,7 +81,7 @@ describeInChromium('the tracker in Chromium', () => {
   test.for(['', 'data-consent="required"'])(
     'removes the cookie on its domain, stored items and queued events when consent is withdrawn; tag: %s',
     async (attributes) => {
-      recorder.answer = () => ({ status: 503 });
+      recorder.respond = () => ({ status: 503 });
       const at = `http://www.shop.example:${recorder.port}`;
       const url = publish('/', { attributes, at, before: '<script>localStorage.cart = "theirs"</script>' });
       const page = await openPage(url);
@@ -104,13 +104,13 @@ describeInChromium('the tracker in Chromium', () => {
   test.for(['', 'data-consent="required"', 'data-consent="drop"'])(
     'ignores a browser that has localStorage.ignore_firsthand, and drops its queued events; tag: %s',
     async (attributes) => {
-      recorder.answer = () => ({ status: 503 });
+      recorder.respond = () => ({ status: 503 });
       const url = publish('/', { attributes });
       const page = await openPage(url);
       await consent(page, true);
       await page.evaluate(() => void tracker.log(1));
       await waitFor(() => expect(recorder.requests.length).toBeGreaterThan(0));
-      recorder.answer = () => undefined;
+      recorder.respond = () => undefined;
       await page.evaluate(() => localStorage.setItem('ignore_firsthand', 'true'));
       const next = await openPage(url);
       recorder.requests.length = 0;
@@ -280,7 +280,7 @@ describeInChromium('the tracker in Chromium', () => {
   });
 
   test('sends the number of dropped events with the next event', async () => {
-    recorder.answer = () => ({ status: 503 });
+    recorder.respond = () => ({ status: 503 });
     const page = await openPage(publish('/'));
     const logMany = () =>
       page.evaluate(() => {
@@ -289,7 +289,7 @@ describeInChromium('the tracker in Chromium', () => {
     await logMany();
     await page.waitForTimeout(400);
     recorder.requests.length = 0;
-    recorder.answer = () => undefined;
+    recorder.respond = () => undefined;
     await page.evaluate(() => void tracker.log(2));
     await waitFor(() => expect(recorder.eventIDs()).toContain(2));
     const dropped = Number(

@@ -195,7 +195,7 @@ describeInChromium('the tracker in Chromium', () => {
   });
 
   test('creates a new user on reset, and leaves earlier events with the previous user', async () => {
-    recorder.answer = () => ({ status: 503, headers: { 'Retry-After': '1' } });
+    recorder.respond = () => ({ status: 503, headers: { 'Retry-After': '1' } });
     const url = publish('/', {
       after: '<script>tracker.log(1); tracker.reset(); tracker.log(2); tracker.reset(); tracker.log(3)</script>',
     });
@@ -207,7 +207,7 @@ describeInChromium('the tracker in Chromium', () => {
       tracker.log(5);
     });
     recorder.requests.length = 0;
-    recorder.answer = () => undefined;
+    recorder.respond = () => undefined;
     await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 2, 3, 4, 5]));
     const users = new Map(recorder.events().map(({ eventID, user }) => [eventID, user]));
     expect(new Set(users.values()).size).toBe(4);
@@ -216,7 +216,7 @@ describeInChromium('the tracker in Chromium', () => {
   });
 
   test('rewrites queued records only when the user changes, not on every page', async () => {
-    recorder.answer = () => ({ status: 503 });
+    recorder.respond = () => ({ status: 503 });
     const url = publish('/');
     const page = await openPage(url);
     await logAll(page, [1]);
@@ -232,7 +232,7 @@ describeInChromium('the tracker in Chromium', () => {
   });
 
   test('logs for the new user after a reset on another subdomain, and sends queued records for the previous user', async () => {
-    recorder.answer = () => ({ status: 503 });
+    recorder.respond = () => ({ status: 503 });
     const page = await openPage(publish('/'));
     await logAll(page, [1]);
     await waitFor(() => expect(recorder.requests.length).toBeGreaterThan(0));
@@ -241,7 +241,7 @@ describeInChromium('the tracker in Chromium', () => {
     const value = 'the-new-user-of-this-browser';
     await context.addCookies([{ ...(cookie as Cookie), value }]);
     recorder.requests.length = 0;
-    recorder.answer = () => undefined;
+    recorder.respond = () => undefined;
     await openPage(publish('/', { after: '<script>tracker.log(2)</script>' }));
     await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 2]));
     expect(recorder.events().map(({ user }) => user)).toEqual([cookie?.value, value]);

@@ -40,16 +40,16 @@ const foreignResponses = {
 
 /** Makes the service unavailable until `restoreService` is called. */
 const stopService = () => {
-  recorder.answer = () => ({ status: 503, headers: { 'Retry-After': '1' } });
+  recorder.respond = () => ({ status: 503, headers: { 'Retry-After': '1' } });
 };
 const restoreService = () => {
   recorder.requests.length = 0;
-  recorder.answer = () => undefined;
+  recorder.respond = () => undefined;
 };
 
 describeInChromium('the tracker in Chromium', () => {
-  test.for(Object.entries(foreignResponses))('sends an event again after %s', async ([, answer]) => {
-    recorder.answer = () => (recorder.requests.length === 1 ? answer : undefined);
+  test.for(Object.entries(foreignResponses))('sends an event again after %s', async ([, response]) => {
+    recorder.respond = () => (recorder.requests.length === 1 ? response : undefined);
     const page = await openPage(publish('/'));
     await page.evaluate(() => void tracker.log(1));
     await waitFor(() => expect(recorder.requests).toHaveLength(2));
@@ -59,7 +59,7 @@ describeInChromium('the tracker in Chromium', () => {
 
   test('sends the events that follow a contact that browsers may not create', async () => {
     const error = { code: 'id_not_for_browser', message: 'no' };
-    recorder.answer = ({ path }) => (path === '/form' ? { status: 403, body: { status: '403', error } } : undefined);
+    recorder.respond = ({ path }) => (path === '/form' ? { status: 403, body: { status: '403', error } } : undefined);
     const page = await openPage(publish('/'));
     const code = await page.evaluate(() => {
       const refused = tracker.createContact({ contactEmailaddress: 'a@b.example', contactProfileID: 'secret' });
@@ -72,7 +72,7 @@ describeInChromium('the tracker in Chromium', () => {
   });
 
   test('sends the events that follow an event that another server always refuses', async () => {
-    recorder.answer = ({ body }) => (body.event?.some(({ eventID }) => eventID === 1) ? { status: 403 } : undefined);
+    recorder.respond = ({ body }) => (body.event?.some(({ eventID }) => eventID === 1) ? { status: 403 } : undefined);
     const page = await openPage(publish('/'));
     await logAll(page, [1]);
     await waitFor(() => expect(recorder.requests).toHaveLength(1));
@@ -279,7 +279,7 @@ describeInChromium('the tracker in Chromium', () => {
     });
 
   test('sends an event only once when a link opens another page with the script', async () => {
-    recorder.answer = () => pause(200).then(() => undefined);
+    recorder.respond = () => pause(200).then(() => undefined);
     const page = await openPage(publishLink('target="_blank" rel="opener"'));
     for (let nth = 0; nth < 3; nth++) {
       const [opened] = await Promise.all([page.waitForEvent('popup'), page.click('a')]);
@@ -292,7 +292,7 @@ describeInChromium('the tracker in Chromium', () => {
   });
 
   test('resends events of the previous page that got no response, together with the new page’s first event', async () => {
-    recorder.answer = () => pause(200).then(() => undefined);
+    recorder.respond = () => pause(200).then(() => undefined);
     const page = await openPage(publishLink(''));
     const clicks = 4;
     for (let nth = 0; nth < clicks; nth++) {

@@ -25,7 +25,7 @@ type ReceivedRequest = {
 };
 
 /** The response to send instead of the default; undefined for the default. */
-export type Answer = { status: number; headers?: Record<string, string>; body?: unknown } | undefined;
+export type RecordedResponse = { status: number; headers?: Record<string, string>; body?: unknown } | undefined;
 
 export type Recorder = {
   port: number;
@@ -35,7 +35,7 @@ export type Recorder = {
   /** The eventIDs received, each event once, in order of eventTime and eventUUID. */
   eventIDs(): number[];
   /** Chooses the response to later requests. If it returns a promise, a request hangs until the promise settles. */
-  answer: (request: ReceivedRequest) => Answer | Promise<Answer>;
+  respond: (request: ReceivedRequest) => RecordedResponse | Promise<RecordedResponse>;
   /** How long the response with the script is delayed. */
   scriptDelayMilliseconds: number;
   /** The pages of the site, by path. */
@@ -45,7 +45,7 @@ export type Recorder = {
   up(): Promise<void>;
 };
 
-const defaultAnswer = ({ path, body }: ReceivedRequest): Answer => {
+const defaultResponse = ({ path, body }: ReceivedRequest): RecordedResponse => {
   if (path === '/update')
     return {
       status: 200,
@@ -92,15 +92,15 @@ export const openRecorder = async (folder: string): Promise<Recorder> => {
         body: text ? JSON.parse(text) : {},
       };
       recorder.requests.push(entry);
-      const answer = (await recorder.answer(entry)) ?? defaultAnswer(entry);
+      const recorded = (await recorder.respond(entry)) ?? defaultResponse(entry);
       response
-        .writeHead(answer?.status ?? 500, {
+        .writeHead(recorded?.status ?? 500, {
           'content-type': 'application/json',
           'access-control-allow-origin': '*',
           'access-control-expose-headers': 'Retry-After',
-          ...answer?.headers,
+          ...recorded?.headers,
         })
-        .end(JSON.stringify(answer?.body ?? { status: `${answer?.status}` }));
+        .end(JSON.stringify(recorded?.body ?? { status: `${recorded?.status}` }));
     }
   };
 
@@ -123,7 +123,7 @@ export const openRecorder = async (folder: string): Promise<Recorder> => {
       [...new Map(recorder.events().map((event) => [event.eventUUID, event])).values()]
         .sort((a, b) => a.eventTime - b.eventTime || (a.eventUUID < b.eventUUID ? -1 : 1))
         .map(({ eventID }) => eventID),
-    answer: () => undefined,
+    respond: () => undefined,
     scriptDelayMilliseconds: 0,
     pages: {},
     up,

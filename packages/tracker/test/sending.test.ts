@@ -26,7 +26,7 @@ describeInChromium('the tracker in Chromium', () => {
     'retries after a response of %i with the same eventUUID, not before Retry-After has passed',
     async (status) => {
       const times: number[] = [];
-      recorder.answer = () => {
+      recorder.respond = () => {
         times.push(Date.now());
         return times.length === 1 ? { status, headers: { 'Retry-After': '1' } } : undefined;
       };
@@ -47,7 +47,7 @@ describeInChromium('the tracker in Chromium', () => {
 
   test('sends one request at a time, and events logged during a request in the next request', async () => {
     let release = () => {};
-    recorder.answer = async () => {
+    recorder.respond = async () => {
       if (recorder.requests.length === 1) await new Promise<void>((resolve) => (release = resolve));
       return undefined;
     };
@@ -73,7 +73,7 @@ describeInChromium('the tracker in Chromium', () => {
   });
 
   test('drops an event that the service refuses, and keeps the other events', async () => {
-    recorder.answer = ({ body }) => ({
+    recorder.respond = ({ body }) => ({
       status: 200,
       body: {
         status: '200',
@@ -97,7 +97,7 @@ describeInChromium('the tracker in Chromium', () => {
   });
 
   test('drops a record that is too large for the queue', async () => {
-    recorder.answer = () => ({ status: 503 });
+    recorder.respond = () => ({ status: 503 });
     const page = await openPage(publish('/'));
     const reason = await page.evaluate(() => {
       tracker.log(1);
@@ -112,7 +112,7 @@ describeInChromium('the tracker in Chromium', () => {
 
   test('isolates the record that makes the service refuse a whole request', async () => {
     const error = { code: 'invalid_json', message: 'no' };
-    recorder.answer = ({ body }) =>
+    recorder.respond = ({ body }) =>
       body.event?.some(({ eventID }) => eventID === 13) ? { status: 400, body: { status: '400', error } } : undefined;
     const page = await openPage(publish('/'));
     await logAll(page, [11, 12, 13, 14, 15]);
@@ -124,7 +124,7 @@ describeInChromium('the tracker in Chromium', () => {
     [401, 'invalid_token'],
     [403, 'origin_not_allowed'],
   ])('keeps all records after a response of %i, and sends nothing more until the next page', async ([status, code]) => {
-    recorder.answer = () => ({ status, body: { status: `${status}`, error: { code, message: 'no' } } });
+    recorder.respond = () => ({ status, body: { status: `${status}`, error: { code, message: 'no' } } });
     const url = publish('/');
     const page = await openPage(url);
     await page.evaluate(() => void tracker.log(1));
@@ -133,13 +133,13 @@ describeInChromium('the tracker in Chromium', () => {
     await pause(1_500);
     expect(recorder.requests).toHaveLength(1);
     expect(await countQueued(page)).toBe(2);
-    recorder.answer = () => undefined;
+    recorder.respond = () => undefined;
     await page.goto(url);
     await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 2]));
   });
 
   test('ignores a response that is not from the service', async () => {
-    recorder.answer = () =>
+    recorder.respond = () =>
       recorder.requests.length === 1 ? { status: 200, body: { portal: 'please log in' } } : undefined;
     const page = await openPage(publish('/'));
     await page.evaluate(() => void tracker.log(1));
@@ -260,7 +260,7 @@ describeInChromium('the tracker in Chromium', () => {
   });
 
   test('keeps the events of a tab that crashes', async () => {
-    recorder.answer = () => ({ status: 503, headers: { 'Retry-After': '60' } });
+    recorder.respond = () => ({ status: 503, headers: { 'Retry-After': '60' } });
     const url = publish('/');
     const page = await openPage(url);
     await page.evaluate(() => void tracker.log(1));
@@ -269,7 +269,7 @@ describeInChromium('the tracker in Chromium', () => {
     await Promise.all([page.waitForEvent('crash'), page.goto('chrome://crash').catch(() => {})]);
     await page.close();
     recorder.requests.length = 0;
-    recorder.answer = () => undefined;
+    recorder.respond = () => undefined;
     await openPage(url);
     await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 2]));
   });
@@ -277,7 +277,7 @@ describeInChromium('the tracker in Chromium', () => {
   test('loses no events from two tabs that log concurrently, and lets neither tab wait for the other', async () => {
     let concurrent = 0;
     let maxConcurrent = 0;
-    recorder.answer = async () => {
+    recorder.respond = async () => {
       maxConcurrent = Math.max(maxConcurrent, ++concurrent);
       // Responds to the first request only after the other tab has sent one too, so neither tab waits.
       for (let waited = 0; waited === 0 || (maxConcurrent < 2 && waited < 10_000); waited += 20) await pause(20);

@@ -61,7 +61,7 @@ describeInChromium('the tracker in Chromium, on uncooperative pages', () => {
   });
 
   test('releases its lock after 15 seconds if a request gets no response', async () => {
-    recorder.answer = () => (recorder.requests.length === 1 ? new Promise(() => {}) : undefined);
+    recorder.respond = () => (recorder.requests.length === 1 ? new Promise(() => {}) : undefined);
     await context.clock.install();
     // A new browser's first request has the lock.
     const page = await openPage(publish('/', { after: '<script>tracker.log(1)</script>' }));
@@ -156,12 +156,12 @@ describeInChromium('the tracker in Chromium, on uncooperative pages', () => {
     const url = publish('/');
     const staying = await openPage(url);
     const leaving = await openPage(url);
-    recorder.answer = () => ({ status: 503 });
+    recorder.respond = () => ({ status: 503 });
     await leaving.evaluate(() => void tracker.log(1));
     await waitFor(() => expect(recorder.requests.length).toBeGreaterThan(0));
     await leaving.close({ runBeforeUnload: true });
     await pause(200);
-    recorder.answer = () => undefined;
+    recorder.respond = () => undefined;
     recorder.requests.length = 0;
     await staying.evaluate(() => void tracker.log(2));
     await waitFor(() => expect(recorder.eventIDs()).toEqual([1, 2]));

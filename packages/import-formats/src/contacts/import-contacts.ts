@@ -14,7 +14,7 @@ export interface ContactCounts {
 }
 
 /** The response of importContacts. */
-interface BatchAnswer extends ContactCounts {
+interface BatchResponse extends ContactCounts {
   readonly position: number;
   readonly refusal: readonly {
     readonly index: number;
@@ -42,7 +42,7 @@ export interface ContactImport {
   readonly columns?: ReadonlyMap<string, ContactTarget | undefined>;
   /** How many of the file's contacts were sent before. */
   readonly position: number;
-  readonly send: (batch: ContactBatch) => Promise<BatchAnswer>;
+  readonly send: (batch: ContactBatch) => Promise<BatchResponse>;
   readonly onRefused: (row: RefusedRow, file: ContactFile) => void;
   readonly onProgress?: (counts: ContactCounts) => void;
 }
@@ -95,11 +95,11 @@ export const importContacts = async ({
 
   let position = start;
   for await (const { batch, isLast } of toBatches(readSized(), { position, maxRecords: maxContacts })) {
-    const answer = await send({ position, contact: batch.map(({ contact }) => contact), isLast });
-    if (answer.position !== position + batch.length)
+    const response = await send({ position, contact: batch.map(({ contact }) => contact), isLast });
+    if (response.position !== position + batch.length)
       throw new Error('another program is importing this file. Start again when that import has finished');
-    position = answer.position;
-    for (const { index, error } of answer.refusal) {
+    position = response.position;
+    for (const { index, error } of response.refusal) {
       const { line, row = {}, contact, file } = batch[index] as (typeof batch)[number];
       const column = error.field === undefined ? undefined : columnOf(file.columns, contact, error.field);
       // The column replaces the name of the field.
@@ -107,10 +107,10 @@ export const importContacts = async ({
       onRefused({ line, column: column ?? '', reason, row }, file);
     }
     counts = {
-      created: counts.created + answer.created,
-      changed: counts.changed + answer.changed,
-      unchanged: counts.unchanged + answer.unchanged,
-      refused: counts.refused + answer.refused,
+      created: counts.created + response.created,
+      changed: counts.changed + response.changed,
+      unchanged: counts.unchanged + response.unchanged,
+      refused: counts.refused + response.refused,
     };
     onProgress?.(counts);
   }

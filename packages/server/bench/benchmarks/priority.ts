@@ -36,11 +36,11 @@ const timeoutMilliseconds = 10 * 60_000;
 const get200 = (port: number, path: string): Promise<boolean> =>
   new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${serverToken}` };
-    const request = get({ host: '127.0.0.1', port, path: `/report/${path}`, headers }, (answer) => {
-      answer
+    const request = get({ host: '127.0.0.1', port, path: `/report/${path}`, headers }, (response) => {
+      response
         .resume()
         .on('error', reject)
-        .on('end', () => resolve(answer.statusCode === 200));
+        .on('end', () => resolve(response.statusCode === 200));
     });
     request.on('error', reject);
   });

@@ -95,9 +95,11 @@ const createHTTPReader = (port: number) => {
   const headers = { authorization: `Bearer ${serverToken}` };
   return (path: string) =>
     new Promise<void>((resolve, reject) => {
-      const clientRequest = get({ host: '127.0.0.1', port, path, agent, headers }, (answer) => {
-        answer.resume();
-        answer.on('end', () => (answer.statusCode === 200 ? resolve() : reject(new Error(`${answer.statusCode}`))));
+      const clientRequest = get({ host: '127.0.0.1', port, path, agent, headers }, (response) => {
+        response.resume();
+        response.on('end', () =>
+          response.statusCode === 200 ? resolve() : reject(new Error(`${response.statusCode}`)),
+        );
       });
       clientRequest.on('error', reject);
     });

@@ -113,8 +113,8 @@ const createTemplates = (load: Load, connection: number): Template[] => {
   );
 };
 
-/** Opens a connection that sends requests sequentially. Calls `onAnswer` for each response. */
-const openConnection = (load: Load, nth: number, onAnswer: (isOK: boolean) => void) =>
+/** Opens a connection that sends requests sequentially. Calls `onResponse` for each response. */
+const openConnection = (load: Load, nth: number, onResponse: (isOK: boolean) => void) =>
   new Promise<{ send(): void; close(): void }>((resolve, reject) => {
     const templates = createTemplates(load, nth);
     let sent = 0;
@@ -122,7 +122,7 @@ const openConnection = (load: Load, nth: number, onAnswer: (isOK: boolean) => vo
     let responseLength = 0;
     const finish = (isOK: boolean) => {
       received = '';
-      onAnswer(isOK);
+      onResponse(isOK);
     };
     const read = (length: number, buffer: Uint8Array): boolean => {
       const chunk = buffer as Buffer;

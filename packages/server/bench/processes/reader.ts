@@ -10,12 +10,12 @@ let pages = 0;
 
 const getPage = (path: string, agent: Agent): Promise<{ nextCursor: string }> =>
   new Promise((resolve, reject) => {
-    const request = get({ host: '127.0.0.1', port, path, agent, headers }, (answer) => {
+    const request = get({ host: '127.0.0.1', port, path, agent, headers }, (response) => {
       const chunks: Buffer[] = [];
-      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-      answer.on('error', reject);
-      answer.on('end', () => {
-        if (answer.statusCode !== 200) return reject(new Error(`a page responded with ${answer.statusCode}`));
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => {
+        if (response.statusCode !== 200) return reject(new Error(`a page responded with ${response.statusCode}`));
         const text = Buffer.concat(chunks).toString();
         const nextCursor = /"nextCursor":"([^"]*)"/.exec(text)?.[1] ?? '';
         resolve({ nextCursor });

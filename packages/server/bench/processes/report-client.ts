@@ -24,12 +24,12 @@ let completed = 0;
 /** Resolves to the status of the response. */
 const requestReport = (path: string): Promise<number> =>
   new Promise((resolve, reject) => {
-    const request = get({ host: '127.0.0.1', port, path: `/report/${path}`, headers }, (answer) => {
+    const request = get({ host: '127.0.0.1', port, path: `/report/${path}`, headers }, (response) => {
       const chunks: Buffer[] = [];
-      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-      answer.on('error', reject);
-      answer.on('end', () => {
-        const { statusCode = 0 } = answer;
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => {
+        const { statusCode = 0 } = response;
         if (statusCode === 200 || statusCode === 503) return resolve(statusCode);
         reject(new Error(`${path} responded with ${statusCode}: ${Buffer.concat(chunks)}`));
       });

@@ -67,7 +67,7 @@ const handlers: { readonly [Name in ServerCommand]: () => unknown } = {
   },
   profiled: () => stopProfiler(),
 };
-process.on('message', async (command: ServerCommand) => process.send?.({ answer: await handlers[command]() }));
+process.on('message', async (command: ServerCommand) => process.send?.({ response: await handlers[command]() }));
 
 const start = async (): Promise<void> => {
   const store = kind === 'bare' ? undefined : (await openBenchmark(path)).store;

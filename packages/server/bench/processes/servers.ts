@@ -46,8 +46,8 @@ export const startServer = async (
     pid: child.pid as number,
     async send(command) {
       child.send(command);
-      const [{ answer }] = (await once(child, 'message')) as [{ answer: unknown }];
-      return answer;
+      const [{ response }] = (await once(child, 'message')) as [{ response: unknown }];
+      return response;
     },
     async stop() {
       const exited = once(child, 'exit');

@@ -9,7 +9,10 @@ const toPath = (name: string) => fileURLToPath(new URL(`../../${name}`, import.m
 
 /** Arguments for Node. */
 export const commands = {
-  'bare node:http': ['-e', `require('node:http').createServer((_, answer) => answer.end()).listen(process.env.PORT)`],
+  'bare node:http': [
+    '-e',
+    `require('node:http').createServer((_, response) => response.end()).listen(process.env.PORT)`,
+  ],
   'from the build': [toPath('bin/firsthand.js'), 'serve'],
   'from the sources': ['--import', 'tsx', toPath('src/main.ts'), 'serve'],
 } as const;
@@ -25,9 +28,9 @@ const freePort = async (): Promise<number> => {
 
 const isReady = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
-    const probeRequest = request({ host: '127.0.0.1', port, path: '/readyz', agent: false }, (answer) => {
-      answer.resume();
-      resolve(answer.statusCode === 200);
+    const probeRequest = request({ host: '127.0.0.1', port, path: '/readyz', agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
     });
     probeRequest.on('error', () => resolve(false)).end();
   });

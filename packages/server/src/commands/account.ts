@@ -55,14 +55,14 @@ export const prepareAccount = async (options: Pick<CreateOptions, 'name' | 'orig
 };
 
 const create = async (options: CreateOptions): Promise<void> => {
-  const answer = await withStore(options, await prepareAccount(options), { create: true });
-  if (options.json) return printJSON({ ...answer, status: '200' });
+  const response = await withStore(options, await prepareAccount(options), { create: true });
+  if (options.json) return printJSON({ ...response, status: '200' });
   const rows = toTable([
-    ['Account', answer.accountUUID],
-    ['Browser token', answer.browserTokenUUID],
-    ['Server token', `${answer.serverTokenUUID}  (secret; shown only once)`],
+    ['Account', response.accountUUID],
+    ['Browser token', response.browserTokenUUID],
+    ['Server token', `${response.serverTokenUUID}  (secret; shown only once)`],
   ]);
-  printLine([...rows, ...formatScriptTag(options, answer.browserTokenUUID)]);
+  printLine([...rows, ...formatScriptTag(options, response.browserTokenUUID)]);
 };
 
 const list = async (options: DatabaseOptions): Promise<void> => {

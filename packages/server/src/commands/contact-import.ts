@@ -106,9 +106,9 @@ const importFile = async (file: string, options: ImportOptions): Promise<void> =
     position,
     send: async (batch) => {
       const target = dryRun ? { dryRun } : { importID };
-      const answer = await client.importContacts({ ...batch, ...target, contactProfileID });
-      refusedByServer += answer.refused;
-      return answer;
+      const response = await client.importContacts({ ...batch, ...target, contactProfileID });
+      refusedByServer += response.refused;
+      return response;
     },
     onRefused: (row, { header }) => refused.add(row, header),
   }).finally(refused.close);

@@ -45,9 +45,9 @@ const toContactKey = (name: string | undefined, { externalId: contactExternalID 
 const show = async (name: string | undefined, options: ShowOptions): Promise<void> => {
   const contact = toContactKey(name, options);
   const client = await connect(options);
-  const answer = await client.getContact(contact);
-  if (options.json) return printJSON(answer);
-  const { tag, contactAttr, claimed, ...fields } = answer.contact;
+  const response = await client.getContact(contact);
+  if (options.json) return printJSON(response);
+  const { tag, contactAttr, claimed, ...fields } = response.contact;
   const isClaimed = (field: string) => (claimed.includes(field) ? '  (claimed)' : '');
   printLine(
     toTable([

@@ -58,7 +58,7 @@ const log = async (options: LogOptions): Promise<void> => {
     throw new UsageError('--user, --contact or --external-id is required');
   const eventAttrArray = options.attr?.map(parseAttribute);
   const client = await connect(options);
-  const answer = await client.logEvent({
+  const response = await client.logEvent({
     eventID,
     eventName,
     userUUID,
@@ -68,8 +68,8 @@ const log = async (options: LogOptions): Promise<void> => {
     eventTime,
     eventAttrArray,
   });
-  if (options.json) return printJSON(answer);
-  printLine(`${answer.eventUUID} ${answer.duplicate ? 'was already stored' : 'was stored'}`);
+  if (options.json) return printJSON(response);
+  printLine(`${response.eventUUID} ${response.duplicate ? 'was already stored' : 'was stored'}`);
 };
 
 type ListOptions = ServerOptions & {
@@ -93,9 +93,9 @@ const list = async (options: ListOptions): Promise<void> => {
   const client = await connect(options);
   const contact = { contactUUID, contactExternalID };
   const query = { eventID, eventName, userUUID, ...contact, ...attribute, from, to, order, limit, cursor };
-  const answer = await client.getEvent(query);
-  if (options.json) return printJSON(answer);
-  const rows = answer.event.map(({ eventTime, eventID, eventName, userUUID, contactUUID, eventAttrArray }) => [
+  const response = await client.getEvent(query);
+  if (options.json) return printJSON(response);
+  const rows = response.event.map(({ eventTime, eventID, eventName, userUUID, contactUUID, eventAttrArray }) => [
     eventTime,
     eventName === String(eventID) ? eventName : `${eventID} ${eventName}`,
     userUUID || '-',
@@ -103,5 +103,6 @@ const list = async (options: ListOptions): Promise<void> => {
     eventAttrArray.map(({ attrID, attrValue }) => `${attrID}=${attrValue}`).join(' '),
   ]);
   printLine(toTable([['TIME', 'EVENT', 'USER', 'CONTACT', 'ATTRIBUTES'], ...rows]));
-  if (answer.nextCursor) process.stderr.write(`There are more events: --cursor ${toPrintable(answer.nextCursor)}\n`);
+  if (response.nextCursor)
+    process.stderr.write(`There are more events: --cursor ${toPrintable(response.nextCursor)}\n`);
 };

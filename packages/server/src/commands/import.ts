@@ -89,9 +89,9 @@ const importFile = async (
     readings: readAll(),
     position: begun?.position ?? 0,
     send: async (batch) => {
-      const answer = await client.importEvents({ ...batch, ...(begun ? { importID: begun.importID } : { dryRun }) });
-      refusedByServer += answer.refused;
-      return answer;
+      const response = await client.importEvents({ ...batch, ...(begun ? { importID: begun.importID } : { dryRun }) });
+      refusedByServer += response.refused;
+      return response;
     },
     onRefused: (line, reason) => {
       printed += 1;
@@ -129,13 +129,13 @@ const importFiles = async (files: readonly string[], options: ImportOptions): Pr
 
 const list = async (options: ServerOptions): Promise<void> => {
   const client = await connect(options);
-  const answer = await client.listImports({});
-  if (options.json) return printJSON(answer);
-  if (answer.import.length === 0) return printLine('There are no imports');
+  const response = await client.listImports({});
+  if (options.json) return printJSON(response);
+  if (response.import.length === 0) return printLine('There are no imports');
   printLine(
     toTable([
       ['ID', 'FILE', 'KIND', 'STATE', 'BEGAN', 'IMPORTED', 'REPEATED', 'REFUSED'],
-      ...answer.import.map(({ importID, importName, kind, state, createdTime, imported, repeated, refused }) => [
+      ...response.import.map(({ importID, importName, kind, state, createdTime, imported, repeated, refused }) => [
         ...[importID, importName, kind, state, toMinute(createdTime)],
         ...[imported, repeated, refused].map(String),
       ]),
@@ -145,14 +145,14 @@ const list = async (options: ServerOptions): Promise<void> => {
 
 const undo = async (importID: string, options: ServerOptions): Promise<void> => {
   const client = await connect(options);
-  let answer = await client.undoImport({ importID });
+  let response = await client.undoImport({ importID });
   // The server deletes events in the background; a repeated call returns the progress.
-  while (answer.state === 'undoing') {
+  while (response.state === 'undoing') {
     await wait(pollMilliseconds);
-    answer = await client.undoImport({ importID });
+    response = await client.undoImport({ importID });
   }
-  if (options.json) return printJSON(answer);
-  printLine(`Undid the import of ${answer.importName}`);
-  if (answer.kept > 0) printLine(`${answer.kept} contacts stay, because something else has changed or uses them`);
+  if (options.json) return printJSON(response);
+  printLine(`Undid the import of ${response.importName}`);
+  if (response.kept > 0) printLine(`${response.kept} contacts stay, because something else has changed or uses them`);
 };
 const pollMilliseconds = 500;

@@ -16,15 +16,15 @@ export const defineSegments = (command: Command): void => {
 
 const create = async (segmentName: string, text: string, options: ServerOptions): Promise<void> => {
   const filter = parseFilter('<filter>', text);
-  const answer = await (await connect(options)).createSegment({ segmentName, filter });
-  if (options.json) return printJSON(answer);
-  printLine(`${answer.segmentName} was ${answer.replaced ? 'replaced' : 'saved'}`);
+  const response = await (await connect(options)).createSegment({ segmentName, filter });
+  if (options.json) return printJSON(response);
+  printLine(`${response.segmentName} was ${response.replaced ? 'replaced' : 'saved'}`);
 };
 
 const list = async (options: ServerOptions): Promise<void> => {
-  const answer = await (await connect(options)).listSegments({});
-  if (options.json) return printJSON(answer);
-  const rows = answer.segment.map(({ segmentName, filter, updatedTime }) => [
+  const response = await (await connect(options)).listSegments({});
+  if (options.json) return printJSON(response);
+  const rows = response.segment.map(({ segmentName, filter, updatedTime }) => [
     segmentName,
     toMinute(updatedTime),
     JSON.stringify(filter),
@@ -33,7 +33,7 @@ const list = async (options: ServerOptions): Promise<void> => {
 };
 
 const deleteSegment = async (segmentName: string, options: ServerOptions): Promise<void> => {
-  const answer = await (await connect(options)).deleteSegment({ segmentName });
-  if (options.json) return printJSON(answer);
-  printLine(`${answer.segmentName} was deleted`);
+  const response = await (await connect(options)).deleteSegment({ segmentName });
+  if (options.json) return printJSON(response);
+  printLine(`${response.segmentName} was deleted`);
 };

@@ -11,9 +11,9 @@ export const defineShareLinks = (command: Command): void => {
 };
 
 const list = async (options: ServerOptions): Promise<void> => {
-  const answer = await (await connect(options)).listShareLinks({});
-  if (options.json) return printJSON(answer);
-  const rows = answer.shareLink.map(({ shareID, shareName, expiresTime, lastUsedTime }) => [
+  const response = await (await connect(options)).listShareLinks({});
+  if (options.json) return printJSON(response);
+  const rows = response.shareLink.map(({ shareID, shareName, expiresTime, lastUsedTime }) => [
     shareID,
     toMinute(expiresTime),
     lastUsedTime === undefined ? 'never' : toMinute(lastUsedTime),
@@ -23,7 +23,7 @@ const list = async (options: ServerOptions): Promise<void> => {
 };
 
 const revoke = async (shareID: string, options: ServerOptions): Promise<void> => {
-  const answer = await (await connect(options)).revokeShareLink({ shareID });
-  if (options.json) return printJSON(answer);
-  printLine(`${answer.shareID} was revoked`);
+  const response = await (await connect(options)).revokeShareLink({ shareID });
+  if (options.json) return printJSON(response);
+  printLine(`${response.shareID} was revoked`);
 };

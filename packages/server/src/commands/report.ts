@@ -114,9 +114,9 @@ export const define = (command: Command): void => {
 };
 
 type ReportName = 'reportTotals' | 'reportBreakdown' | 'reportFunnel' | 'reportRetention';
-type Answer<Name extends ReportName> = Awaited<ReturnType<Client[Name]>>;
+type ReportResponse<Name extends ReportName> = Awaited<ReturnType<Client[Name]>>;
 /** The part of a response about one range. */
-type Part<Name extends ReportName> = NonNullable<Answer<Name>['earlier']>;
+type Part<Name extends ReportName> = NonNullable<ReportResponse<Name>['earlier']>;
 
 type FilterOptions = ServerOptions & {
   readonly csv?: boolean;
@@ -168,15 +168,15 @@ const printRows = (csv: boolean | undefined, head: readonly string[], rows: read
 /** Prints a response as JSON, or the rows of its range and the earlier one under `columns`. */
 const print = <Name extends ReportName>(
   { json, csv }: ReportOptions,
-  answer: Answer<Name>,
+  response: ReportResponse<Name>,
   columns: readonly string[],
   rowsOf: (part: Part<Name>) => Rows,
 ): void => {
   if (json) {
-    printJSON(answer);
+    printJSON(response);
     return;
   }
-  const parts = [answer, answer.earlier].filter((part) => part !== undefined) as Part<Name>[];
+  const parts = [response, response.earlier].filter((part) => part !== undefined) as Part<Name>[];
   const head = parts.length > 1 ? ['range', ...columns] : columns;
   const rows = parts.flatMap((part, nth) => {
     const { rows, more = [] } = rowsOf(part);
@@ -221,12 +221,12 @@ type TotalsOptions = ReportOptions &
 const totals = async (options: TotalsOptions): Promise<void> => {
   const { value: attrID, visits, interval } = options;
   const client = await openClient(options);
-  const answer = await client.reportTotals({
+  const response = await client.reportTotals({
     ...toSharedFields(options),
     ...{ attrID, interval, visits: toInclude(visits) },
   });
   const columns = ['from', 'to', ...countNames(options)];
-  print<'reportTotals'>(options, answer, columns, ({ from, to, total, interval: parts }) => {
+  print<'reportTotals'>(options, response, columns, ({ from, to, total, interval: parts }) => {
     const rows = (parts ?? [{ from, to, ...total }]).map((part) => [
       timeCell(options, part.from),
       timeCell(options, part.to),
@@ -270,7 +270,7 @@ const toKind = (event: string | undefined) => {
 const breakdown = async (options: BreakdownOptions): Promise<void> => {
   const { value: attrID, by, event, interval, visits, conversion, sort, limit } = options;
   const client = await openClient(options);
-  const answer = await client.reportBreakdown({
+  const response = await client.reportBreakdown({
     ...toSharedFields(options),
     ...toKind(event),
     ...{ attrID, by, interval, visits: toInclude(visits), conversion: toInclude(conversion), sort, limit },
@@ -278,7 +278,7 @@ const breakdown = async (options: BreakdownOptions): Promise<void> => {
   const keys = toKeyColumns(by);
   const times = interval === undefined ? [] : ['from', 'to'];
   const columns = [...keys, ...times, ...countNames(options)];
-  print<'reportBreakdown'>(options, answer, columns, ({ row, others, total }) => {
+  print<'reportBreakdown'>(options, response, columns, ({ row, others, total }) => {
     const toSummaryRow = (label: string, measures: Counts): Row => [
       ...summaryCells(keys, label),
       ...times.map(() => ''),
@@ -316,14 +316,14 @@ const funnel = async (options: FunnelOptions): Promise<void> => {
   const { step: texts, within, per, times, by, limit } = options;
   const client = await openClient(options);
   const step = texts.map((text) => parseFilter('--step', text));
-  const answer = await client.reportFunnel({
+  const response = await client.reportFunnel({
     ...toSharedFields(options),
     ...{ step, within, per, times: toInclude(times), by, limit },
   });
   if (by !== undefined) {
     const keys = toKeyColumns(by);
     const medians = times ? texts.slice(1).map((text) => `median seconds to ${text}`) : [];
-    print<'reportFunnel'>(options, answer, [...keys, ...texts, ...medians], ({ step: steps, row = [], others }) => {
+    print<'reportFunnel'>(options, response, [...keys, ...texts, ...medians], ({ step: steps, row = [], others }) => {
       const stepCells = (group: typeof steps): Row => [
         ...group.map(({ reached }) => reached),
         ...(times ? group.slice(1).map(({ seconds }) => seconds?.median ?? null) : []),
@@ -344,7 +344,7 @@ const funnel = async (options: FunnelOptions): Promise<void> => {
     ...['number', 'step', 'reached', 'of first', 'of previous'],
     ...durations.map((name) => `${name} seconds`),
   ];
-  print<'reportFunnel'>(options, answer, columns, ({ step: steps }) => ({
+  print<'reportFunnel'>(options, response, columns, ({ step: steps }) => ({
     rows: steps.map(({ reached, seconds }, nth) => [
       nth + 1,
       texts[nth] as string,
@@ -369,12 +369,12 @@ const retention = async (options: RetentionOptions): Promise<void> => {
   const first = parseOptionalFilter('first', options.first);
   const back = parseOptionalFilter('back', options.back);
   const client = await openClient(options);
-  const answer = await client.reportRetention({ ...toSharedFields(options), first, back, interval, by, limit });
-  const maxPeriods = Math.max(answer.cohort.length, answer.earlier?.cohort.length ?? 0);
+  const response = await client.reportRetention({ ...toSharedFields(options), first, back, interval, by, limit });
+  const maxPeriods = Math.max(response.cohort.length, response.earlier?.cohort.length ?? 0);
   const later = Array.from({ length: maxPeriods }, (_, nth) => nth);
   const keys = by === undefined ? [] : toKeyColumns(by);
   const columns = [...keys, 'from', 'to', 'people', ...later.map((nth) => `back ${nth}`)];
-  print<'reportRetention'>(options, answer, columns, ({ cohort, row, others }) => {
+  print<'reportRetention'>(options, response, columns, ({ cohort, row, others }) => {
     const rowsOf = (keyCells: Row, cohorts: typeof cohort): Row[] =>
       cohorts.map(({ from, to, people, back: returning }) => [
         ...keyCells,
@@ -419,7 +419,7 @@ const people = async (options: PeopleOptions): Promise<void> => {
   const { usersAtLeast, value: attrID, sort, limit, cursor, json, csv } = options;
   const client = await openClient(options);
   const { compare: _, ...shared } = toSharedFields(options);
-  const answer = await client.reportPeople({
+  const response = await client.reportPeople({
     ...shared,
     ...{ by, value, within, per, reached, dropped, cohort, later, interval },
     ...{ usersAtLeast, attrID, sort, limit, cursor },
@@ -428,7 +428,7 @@ const people = async (options: PeopleOptions): Promise<void> => {
     back: parseOptionalFilter('back', options.back),
   });
   if (json) {
-    printJSON(answer);
+    printJSON(response);
     return;
   }
   const columns = [
@@ -438,7 +438,7 @@ const people = async (options: PeopleOptions): Promise<void> => {
     'contactLastname',
     'contactEmailaddress',
   ] as const;
-  const rows = answer.person.map(
+  const rows = response.person.map(
     (person): Row => [
       ...columns.map((name) => person[name]),
       person.userUUID,
@@ -451,7 +451,7 @@ const people = async (options: PeopleOptions): Promise<void> => {
   );
   const numbers = attrID === undefined ? [] : figures;
   printRows(csv, [...columns, 'userUUID', 'events', 'users', 'first', 'last', ...numbers], rows);
-  if (answer.nextCursor) printError(`There are more people: --cursor ${answer.nextCursor}`);
+  if (response.nextCursor) printError(`There are more people: --cursor ${response.nextCursor}`);
 };
 
 type LiveOptions = FilterOptions & { readonly limit?: string };
@@ -459,16 +459,16 @@ type LiveOptions = FilterOptions & { readonly limit?: string };
 const live = async (options: LiveOptions): Promise<void> => {
   const { json, csv, limit } = options;
   const client = await openClient(options);
-  const answer = await client.reportLive({ ...toFilterFields(options), limit });
+  const response = await client.reportLive({ ...toFilterFields(options), limit });
   if (json) {
-    printJSON(answer);
+    printJSON(response);
     return;
   }
   const lists = (['page', 'referrerHost', 'country'] as const).flatMap((name) => {
-    const { row, others } = answer[name];
+    const { row, others } = response[name];
     const rest: Row[] = others > 0 && !csv ? [[name, 'others', others]] : [];
     return [...row.map(({ value, people }): Row => [name, value, people]), ...rest];
   });
-  const total: Row[] = csv ? [] : [['total', '', answer.people]];
+  const total: Row[] = csv ? [] : [['total', '', response.people]];
   printRows(csv, ['list', 'value', 'people'], [...lists, ...total]);
 };

@@ -57,16 +57,16 @@ const create = async (
   }
   const expiresTime = await parseExpires(options.expires);
   const { issueToken } = await import('../http/operations/accounts/tokens.ts');
-  const answer = await withStore(options, async (store) => {
+  const response = await withStore(options, async (store) => {
     const account = (await findAccountNumber(store, options)) ?? null;
     return issueToken(store, asOperator(), { account, kind, tokenName: name, expiresTime });
   });
-  if (options.json) return printJSON({ ...answer, status: '200' });
+  if (options.json) return printJSON({ ...response, status: '200' });
   const note = kind === 'browser' ? '' : '  (secret; shown only once)';
   printLine(
     toTable([
-      ['Token', `${answer.tokenUUID}${note}`],
-      ['Token ID', answer.tokenID],
+      ['Token', `${response.tokenUUID}${note}`],
+      ['Token ID', response.tokenID],
     ]),
   );
 };

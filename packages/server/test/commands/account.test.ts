@@ -8,12 +8,12 @@ import { serveHere } from '../fixtures/serving.ts';
 describe('account create', () => {
   it('prints the response of createAccount', async () => {
     const { env } = temporaryDatabase();
-    const answer = await firsthandJSON(
+    const response = await firsthandJSON(
       ['account', 'create', '--name', 'Shop', '--origin', 'https://Shop.example/'],
       env,
     );
-    expect(createAccountOutput.strict().parse(answer)).toEqual(answer);
-    expect(answer).toMatchObject({
+    expect(createAccountOutput.strict().parse(response)).toEqual(response);
+    expect(response).toMatchObject({
       browserTokenUUID: expect.stringMatching(/^browser_/),
       serverTokenUUID: expect.stringMatching(/^server_/),
       contact: [],

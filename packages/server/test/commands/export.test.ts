@@ -82,8 +82,8 @@ it('writes a file without rows for an account without events', async () => {
   const { env } = temporaryDatabase();
   const { accountUUID } = await createAccount(env);
   const folder = temporaryFolder();
-  const answer = await firsthandJSON(['export', folder, '--account', accountUUID], env);
-  expect(answer).toEqual({ files: ['events-00001.parquet'], events: 0 });
+  const response = await firsthandJSON(['export', folder, '--account', accountUUID], env);
+  expect(response).toEqual({ files: ['events-00001.parquet'], events: 0 });
   expect(await queryFiles(`SELECT count(*)::INTEGER AS events FROM '${folder}/*.parquet'`)).toEqual([{ events: 0 }]);
 });
 

@@ -23,8 +23,8 @@ export const describeClaims = (newSite: NewSite): void => {
     test('returns a handle instead of the contactUUID', async () => {
       const { server, browser } = await newSite();
       const { contactUUID } = await server.createContact({ userUUID: phone });
-      const answer = await browser.createContact({ newHandle: 'handle-of-ann' });
-      expect(answer).toEqual({ exists: false, contactUUID: 'handle-of-ann' });
+      const response = await browser.createContact({ newHandle: 'handle-of-ann' });
+      expect(response).toEqual({ exists: false, contactUUID: 'handle-of-ann' });
       expect(contactUUID).not.toBe('handle-of-ann');
     });
 
@@ -407,14 +407,14 @@ export const describeClaims = (newSite: NewSite): void => {
   describe('createContact by a browser with a proof', () => {
     test('verifies only the address and the link, and still returns a handle', async () => {
       const site = await newSite();
-      const answer = await site.browser.createContact({
+      const response = await site.browser.createContact({
         verified: true,
         fields: { contactFirstname: 'Ann', contactProfileID: 'staff' },
         tags: ['vip'],
         attributes: [['credit', '1000']],
         newHandle: 'handle-proven',
       });
-      expect(answer).toEqual({ exists: false, contactUUID: 'handle-proven' });
+      expect(response).toEqual({ exists: false, contactUUID: 'handle-proven' });
       expect(await asServer(site)).toMatchObject({
         claimed: ['contactFirstname', 'contactProfileID', 'contactAttr.credit', 'tag.vip'],
         claims: [{ claimID: 'handle-proven', state: 'open' }],

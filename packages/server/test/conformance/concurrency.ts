@@ -39,11 +39,11 @@ export const describeConcurrency = (newSite: NewSite): void => {
         const userUUID = `visitor-of-round-${round}`;
         const address = `round-${round}@example.com`;
         await server.log({ userUUID });
-        const answers = await Promise.all(
+        const responses = await Promise.all(
           times(8).map((nth) => (nth % 2 ? server : browser).createContact({ userUUID, address })),
         );
-        const contactUUID = answers[1]?.contactUUID as string;
-        expect(new Set(answers.map((answer) => answer.contactUUID)).size).toBe(2);
+        const contactUUID = responses[1]?.contactUUID as string;
+        expect(new Set(responses.map((response) => response.contactUUID)).size).toBe(2);
         expect((await server.getContact(contactUUID, 'link')).links).toMatchObject([{ userUUID, verified: true }]);
         expect(await events({ userUUID })).toMatchObject([{ contactUUID }]);
       }
@@ -60,11 +60,11 @@ export const describeConcurrency = (newSite: NewSite): void => {
 
     test('create one contact for an unknown address', async () => {
       const { store, account, server } = await newSite();
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         times(8).map((nth) => server.createContact({ userUUID: `visitor-number-${nth}` })),
       );
-      expect(new Set(answers.map(({ contactUUID }) => contactUUID)).size).toBe(1);
-      expect(answers.filter(({ exists }) => !exists)).toHaveLength(1);
+      expect(new Set(responses.map(({ contactUUID }) => contactUUID)).size).toBe(1);
+      expect(responses.filter(({ exists }) => !exists)).toHaveLength(1);
       expect((await store.getAccount(account)).usage).toMatchObject({ contacts: 1, users: 8 });
     });
 

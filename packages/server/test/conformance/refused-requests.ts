@@ -148,8 +148,8 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
         events: [newEvent({ eventUUID: 'event-replayed' })],
       };
       const replay = () => store.replayRefused({ refused, write: 'logEvents', request });
-      const answers = await Promise.all([replay(), replay(), replay()]);
-      expect(answers.filter((answer) => answer !== undefined)).toEqual([[{ kept: true }]]);
+      const responses = await Promise.all([replay(), replay(), replay()]);
+      expect(responses.filter((response) => response !== undefined)).toEqual([[{ kept: true }]]);
       expect(await site.events()).toMatchObject([{ eventUUID: 'event-replayed' }]);
       expect(await countOf(site, server)).toEqual({ ...none, replayed: 1 });
       expect(await replay()).toBeUndefined();

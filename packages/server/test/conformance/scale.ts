@@ -11,12 +11,12 @@ const numbers = (count: number) => Array.from({ length: count }, (_, nth) => nth
 /**
  * Calls the store for each entry. Limits concurrent calls to what the store queues, and retries calls that time out.
  */
-const callForAll = async <Entry, Answer>(
+const callForAll = async <Entry, Result>(
   entries: readonly Entry[],
-  call: (entry: Entry) => Promise<Answer>,
+  call: (entry: Entry) => Promise<Result>,
   maxConcurrent = 100,
 ) => {
-  const callUntilAvailable = async (entry: Entry): Promise<Answer> => {
+  const callUntilAvailable = async (entry: Entry): Promise<Result> => {
     for (;;) {
       try {
         return await call(entry);
@@ -25,11 +25,11 @@ const callForAll = async <Entry, Answer>(
       }
     }
   };
-  const answers: Answer[] = [];
+  const responses: Result[] = [];
   for (let at = 0; at < entries.length; at += maxConcurrent) {
-    answers.push(...(await Promise.all(entries.slice(at, at + maxConcurrent).map(callUntilAvailable))));
+    responses.push(...(await Promise.all(entries.slice(at, at + maxConcurrent).map(callUntilAvailable))));
   }
-  return answers;
+  return responses;
 };
 
 export const describeScale = (newSite: NewSite): void => {

@@ -27,12 +27,12 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-interface Answer {
+interface LogResponse {
   readonly status: number;
   readonly duplicate?: boolean;
 }
 
-const log = async (url: string, tokenUUID: string, event: object): Promise<Answer> => {
+const log = async (url: string, tokenUUID: string, event: object): Promise<LogResponse> => {
   const body = JSON.stringify({ tokenUUID, eventID: 3, ...event });
   const response = await fetch(`${url}/event/logEvent`, { method: 'POST', body });
   const { duplicate = false } = (await response.json()) as { duplicate?: boolean };

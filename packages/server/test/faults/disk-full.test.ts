@@ -66,9 +66,9 @@ const fillRepeatedly = async (disk: string, count: number, main?: string) => {
   let refusedReads = 0;
   let fullButReady = 0;
   const isReady = async () => {
-    const answer = await fetch(`${served.url}/readyz`);
-    await answer.arrayBuffer();
-    return answer.status === 200;
+    const response = await fetch(`${served.url}/readyz`);
+    await response.arrayBuffer();
+    return response.status === 200;
   };
   for (let filling = 0; filling < count; filling += 1) {
     const load = ledger.send(served.url, token);

@@ -17,9 +17,9 @@ import {
 } from '../tools/server-process.ts';
 import { changeServer } from '../tools/weakened-server.ts';
 import { ignoringFailedCommits } from '../weaknesses/store.ts';
-import { answerOptions, findFalseAnswers, listAcknowledgedEvents } from './tools/false-answers.ts';
+import { findEarlyResponses, listAcknowledgedEvents, straceOptions } from './tools/early-responses.ts';
 import { createLedger, judge, readEverything } from './tools/ledger.ts';
-import { isAnswer, readCalls, strace, type TracedCall } from './tools/tracing.ts';
+import { isResponse, readCalls, strace, type TracedCall } from './tools/tracing.ts';
 
 interface Fault {
   readonly calls: string;
@@ -51,7 +51,7 @@ interface Result {
   readonly lost: number;
   readonly twice: number;
   /** If a sync fails: the number of 200 responses for events that were not known to be on the disk. */
-  readonly falseAnswers: number;
+  readonly earlyResponses: number;
   /** Acknowledged events whose responses are missing from the trace, so they can't be judged. */
   readonly unjudged: readonly string[];
   readonly integrity: unknown;
@@ -74,7 +74,7 @@ const serveWithFault = async ({ calls, error, nth }: Fault, main?: string): Prom
   const isSyncFault = calls.startsWith('fsync');
   const under = strace(
     log,
-    ...(isSyncFault ? answerOptions : files),
+    ...(isSyncFault ? straceOptions : files),
     '-e',
     `inject=${calls}:error=${error}:when=${nth}`,
   );
@@ -98,13 +98,13 @@ const serveWithFault = async ({ calls, error, nth }: Fault, main?: string): Prom
     // After a fatal error, responses for earlier commits can still be sent.
     const hasContinued = () => error === 'ENOSPC' && ledger.acknowledged.size >= atFault + 20;
     for (let round = 0; wasInjected && !ended && round < 1_000 && !hasContinued(); round += 1) await wait(10);
-    const isAnswering = await fetch(`${served.url}/healthz`).then(
+    const isResponding = await fetch(`${served.url}/healthz`).then(
       () => true,
       () => false,
     );
     // The server might be exiting at this moment.
-    if (!isAnswering) await Promise.race([served.ended, wait(60_000)]);
-    expect(isAnswering || ended, 'it hangs').toBe(true);
+    if (!isResponding) await Promise.race([served.ended, wait(60_000)]);
+    expect(isResponding || ended, 'it hangs').toBe(true);
     outcome = ended ? 'exited' : wasInjected ? 'continued' : 'not reached';
     if (!ended) process.kill(server as number, 'SIGKILL');
     await served.ended;
@@ -118,7 +118,7 @@ const serveWithFault = async ({ calls, error, nth }: Fault, main?: string): Prom
   const traceCalls = readCalls(log);
   const failed = traceCalls.find(({ text }) => text.includes('(INJECTED)'));
   const isSyncOfFolder = ({ text }: TracedCall) => text.includes(`<${home}>`);
-  const firstAnswer = traceCalls.find(isAnswer);
+  const firstResponse = traceCalls.find(isResponse);
   // SQLite continues if it can't sync the folder of a new log. The server then syncs that folder itself, or exits.
   const isRecovered =
     failed &&
@@ -127,10 +127,10 @@ const serveWithFault = async ({ calls, error, nth }: Fault, main?: string): Prom
       (call) =>
         isSyncOfFolder(call) &&
         call.text.endsWith(' = 0') &&
-        call.ended < (firstAnswer?.began ?? Number.POSITIVE_INFINITY),
+        call.ended < (firstResponse?.began ?? Number.POSITIVE_INFINITY),
     );
   const judgedCalls = isRecovered ? traceCalls.filter((call) => call !== failed) : traceCalls;
-  const falseAnswers = isSyncFault ? findFalseAnswers(judgedCalls).length : 0;
+  const earlyResponses = isSyncFault ? findEarlyResponses(judgedCalls).length : 0;
   const acknowledgedInTrace = listAcknowledgedEvents(traceCalls);
   const unjudged = isSyncFault
     ? [...ledger.acknowledged].filter((key) => !acknowledgedInTrace.has(key.split(' ')[1] as string))
@@ -150,7 +150,7 @@ const serveWithFault = async ({ calls, error, nth }: Fault, main?: string): Prom
   const integrity = db.pragma('integrity_check', { simple: true });
   db.close();
   rmSync(home, { recursive: true });
-  return { outcome: isRecovered ? 'recovered' : outcome, lost, twice, falseAnswers, unjudged, integrity };
+  return { outcome: isRecovered ? 'recovered' : outcome, lost, twice, earlyResponses, unjudged, integrity };
 };
 
 test(`acknowledges nothing that it could not store, despite ${faults.length} I/O errors`, async (context) => {
@@ -160,7 +160,7 @@ test(`acknowledges nothing that it could not store, despite ${faults.length} I/O
     expect(result, JSON.stringify(fault)).toEqual({
       lost: 0,
       twice: 0,
-      falseAnswers: 0,
+      earlyResponses: 0,
       unjudged: [],
       integrity: 'ok',
     });
@@ -174,7 +174,7 @@ test(`acknowledges nothing that it could not store, despite ${faults.length} I/O
 
   const deaf = changeServer(folder, 'deaf', ignoringFailedCommits);
   const unsynced = await serveWithFault({ calls: 'fsync,fdatasync', error: 'EIO', nth: 20 }, deaf);
-  expect(unsynced.falseAnswers).toBeGreaterThan(0);
+  expect(unsynced.earlyResponses).toBeGreaterThan(0);
   // The weakened server may have stored events whose users it failed to store. It then refuses to read those events.
   const unwritten = await serveWithFault({ calls: 'pwrite64,write', error: 'EIO', nth: 60 }, deaf).then(
     ({ lost }) => lost > 0 && `${lost} lost`,
@@ -185,7 +185,7 @@ test(`acknowledges nothing that it could not store, despite ${faults.length} I/O
     fault: 'I/O errors',
     count: `${faults.length} (${faultsPerKind} each: EIO on syncs, EIO on writes, ENOSPC on writes)`,
     result: `0 false 200s, integrity ok; ${[...outcomes].map(([outcome, count]) => `${outcome} ${count}`).join(', ')}`,
-    weakened: `treats a failed commit as successful: ${unsynced.falseAnswers} responses after a failed sync, ${unwritten}`,
+    weakened: `treats a failed commit as successful: ${unsynced.earlyResponses} responses after a failed sync, ${unwritten}`,
   });
 });
 

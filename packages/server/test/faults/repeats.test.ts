@@ -64,8 +64,8 @@ const sendRepeatedly = async (name: string, count: number, main?: string) => {
         method: 'POST',
         body: JSON.stringify({ tokenUUID: token, event }),
       });
-      const answer = (await response.json()) as { event: { status: string; duplicate?: boolean }[] };
-      for (const { status, duplicate } of answer.event) {
+      const parsed = (await response.json()) as { event: { status: string; duplicate?: boolean }[] };
+      for (const { status, duplicate } of parsed.event) {
         expect(status).toBe('200');
         if (duplicate) duplicates += 1;
         else stored += 1;

@@ -22,7 +22,7 @@ type Fate = 'passed' | 429 | 503 | 'cut';
 
 /** A proxy that treats the first requests as specified by `fates`, and forwards all others. */
 const listen = async (target: string, fates: Fate[]): Promise<string> => {
-  const answer: RequestListener = async (request, response) => {
+  const handle: RequestListener = async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const fate = fates.shift() ?? 'passed';
@@ -36,7 +36,7 @@ const listen = async (target: string, fates: Fate[]): Promise<string> => {
     if (fate === 'cut') return response.destroy();
     return response.writeHead(reply.status, { 'Content-Type': 'application/json' }).end(await reply.text());
   };
-  const proxy = createServer((request, response) => void answer(request, response));
+  const proxy = createServer((request, response) => void handle(request, response));
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void proxy.close());
   return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;

@@ -37,10 +37,10 @@ it('responds to a request in progress, then closes its connection', async () => 
   const closed = close();
   await wait(600);
   finish();
-  const answer = await ended;
-  expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
-  expect(answer).toMatch(/\r\nconnection: close\r\n/i);
-  expect(answer).toContain('"eventUUID":"under-way"');
+  const response = await ended;
+  expect(response).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  expect(response).toMatch(/\r\nconnection: close\r\n/i);
+  expect(response).toContain('"eventUUID":"under-way"');
   expect(await closed).toBe(0);
 });
 
@@ -56,16 +56,16 @@ it.each([
   const closed = close();
   await wait(600);
   socket.write('Host: x\r\n\r\n');
-  const answer = await ended;
-  expect(answer).toMatch(status);
-  expect(answer).toMatch(/\r\nconnection: close\r\n/i);
+  const response = await ended;
+  expect(response).toMatch(status);
+  expect(response).toMatch(/\r\nconnection: close\r\n/i);
   expect(await closed).toBe(0);
 });
 
 it('responds on connections that have not been accepted when the shutdown begins', async () => {
   const { url, close } = await serveHere();
   const { hostname, port } = new URL(url);
-  const answers = Array.from({ length: 5 }, async () => {
+  const responses = Array.from({ length: 5 }, async () => {
     const socket = connect(Number(port), hostname);
     socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
     let received = '';
@@ -78,7 +78,7 @@ it('responds on connections that have not been accepted when the shutdown begins
   // By the next tick, the kernel has established the connections, but this process has not accepted them.
   await new Promise<void>((resolve) => process.nextTick(resolve));
   const closed = close();
-  for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  for (const response of await Promise.all(responses)) expect(response).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
   expect(await closed).toBe(0);
 });
 

@@ -56,18 +56,18 @@ const buildChanged = async (name: string, weakness?: Weakness): Promise<string> 
   return scripts;
 };
 
-type Answer = Awaited<ReturnType<Awaited<ReturnType<typeof openRecorder>>['answer']>>;
+type RecordedResponse = Awaited<ReturnType<Awaited<ReturnType<typeof openRecorder>>['respond']>>;
 
 /** Logs each event from a separate page in a new browser profile. Returns the number of events that never arrive. */
-const countLost = async (scripts: string, after: string, firstAnswer: Answer): Promise<number> => {
+const countLost = async (scripts: string, after: string, firstResponse: RecordedResponse): Promise<number> => {
   const recorder = await openRecorder(scripts);
   const answered = new Set<string>();
   const arrived = new Set<string>();
-  recorder.answer = ({ body }) => {
+  recorder.respond = ({ body }) => {
     const uuids = (body.event ?? []).map(({ eventUUID }) => eventUUID);
     const isFirst = uuids.some((eventUUID) => !answered.has(eventUUID));
     for (const eventUUID of uuids) answered.add(eventUUID);
-    if (firstAnswer && isFirst) return firstAnswer;
+    if (firstResponse && isFirst) return firstResponse;
     for (const eventUUID of uuids) arrived.add(eventUUID);
     return undefined;
   };
@@ -93,11 +93,11 @@ const countLost = async (scripts: string, after: string, firstAnswer: Answer): P
 const springBoot = { status: 404, body: { status: 404, error: 'Not Found', path: '/s/update' } };
 const unavailable = { status: 503, headers: { 'Retry-After': '1' } };
 
-test.for<{ fault: string; after: string; answer: Answer; rule: string; weakness: Weakness }>([
+test.for<{ fault: string; after: string; response: RecordedResponse; rule: string; weakness: Weakness }>([
   {
     fault: 'tracker: another server responds on the path of the service',
     after: '',
-    answer: springBoot,
+    response: springBoot,
     rule: 'takes any JSON with a status for the service’s response',
     weakness: {
       file: 'delivery/final-response.ts',
@@ -108,7 +108,7 @@ test.for<{ fault: string; after: string; answer: Answer; rule: string; weakness:
   {
     fault: 'tracker: the page clears localStorage',
     after: 'localStorage.clear()',
-    answer: undefined,
+    response: undefined,
     rule: 'looks for records only in localStorage',
     weakness: {
       file: 'delivery/storage.ts',
@@ -119,7 +119,7 @@ test.for<{ fault: string; after: string; answer: Answer; rule: string; weakness:
   {
     fault: 'tracker: the clock jumps by 30 days while an event waits',
     after: 'const { now } = Date; Date.now = () => now() + 30 * 864e5;',
-    answer: unavailable,
+    response: unavailable,
     rule: 'drops records older than 7 days',
     weakness: {
       file: 'delivery/queue.ts',
@@ -127,9 +127,9 @@ test.for<{ fault: string; after: string; answer: Answer; rule: string; weakness:
       to: 'key.endsWith(token) && parseInt(key.slice(10, 18), 36) > Date.now() - 7 * 864e5) keys',
     },
   },
-])('loses no event after the fault “$fault”', async ({ fault, after, answer, rule, weakness }, context) => {
-  expect(await countLost(await buildChanged(`ours${fault.length}`), after, answer)).toBe(0);
-  const lost = await countLost(await buildChanged(`weakened${fault.length}`, weakness), after, answer);
+])('loses no event after the fault “$fault”', async ({ fault, after, response, rule, weakness }, context) => {
+  expect(await countLost(await buildChanged(`ours${fault.length}`), after, response)).toBe(0);
+  const lost = await countLost(await buildChanged(`weakened${fault.length}`, weakness), after, response);
   expect(lost).toBe(events);
   report(context, {
     fault,

@@ -5,7 +5,7 @@ import { createReplay } from '../../src/http/refused/replay.ts';
 import { Refusal } from '../../src/shared/refusal.ts';
 import type { RefusedRequest, Store } from '../../src/store/store.ts';
 import { makeContact, newAddress, newUserUUID } from '../fixtures/requests.ts';
-import { type Answer, type Fields, noRateLimits, openScene, type Scene } from '../fixtures/scene.ts';
+import { type Fields, noRateLimits, openScene, type ParsedResponse, type Scene } from '../fixtures/scene.ts';
 
 let scene: Scene;
 let time: number;
@@ -42,11 +42,11 @@ const total = async () =>
 /** Replays requests one by one, as the command does. */
 const replayAll = async (fix?: Fields) => {
   const send = createReplay(scene.store);
-  const answers: Fields[] = [];
+  const responses: Fields[] = [];
   for (const request of await list()) {
-    answers.push(await send(request, { time, ...(fix && { fix }) }).catch((error) => error));
+    responses.push(await send(request, { time, ...(fix && { fix }) }).catch((error) => error));
   }
-  return answers;
+  return responses;
 };
 const allowEverything = () => scene.post('/account/updateAccount', { tokenUUID: scene.tokens.server, strict: false });
 const events = async () =>
@@ -120,7 +120,7 @@ describe('a refused request', () => {
     'is recorded without its token, for $operation by a $kind token with $why',
     async ({ operation, kind, fields, status }) => {
       const content = fields();
-      const sent: Answer = await scene.post(path[operation], { tokenUUID: scene.tokens[kind], ...content });
+      const sent: ParsedResponse = await scene.post(path[operation], { tokenUUID: scene.tokens[kind], ...content });
       expect(sent.status).toBe(status);
       const [request, ...others] = await list();
       expect(others).toEqual([]);
@@ -346,7 +346,7 @@ describe('a refused request that is sent again', () => {
     await allowEverything();
     time = start + 30 * 86_400_000;
     const twice = await Promise.all([replayAll(), replayAll()]);
-    expect(twice.flat().filter((answer) => !(answer instanceof Error))).toHaveLength(4);
+    expect(twice.flat().filter((response) => !(response instanceof Error))).toHaveLength(4);
     expect(await list()).toEqual([]);
     expect(await total()).toBe(4);
     const stored = (await events()).slice(1);
@@ -394,9 +394,9 @@ describe('a refused request that is sent again', () => {
     const fields = { contactEmailaddress, contactFirstname: 'Eve', contactProfileID: 'vip' };
     await scene.post('/createContact', { tokenUUID: browser, userUUID: newUserUUID(), ...fields });
     await allowEverything();
-    const [answer = {}] = await replayAll();
-    expect(answer).toMatchObject({ exists: false });
-    expect(answer.contactUUID).not.toBe(contactUUID);
+    const [response = {}] = await replayAll();
+    expect(response).toMatchObject({ exists: false });
+    expect(response.contactUUID).not.toBe(contactUUID);
     const { body } = await scene.get('/contact/getContact', { tokenUUID: server, contactUUID });
     expect(body.contact).toMatchObject({ contactFirstname: 'Eve', contactProfileID: 'customer' });
     expect(body.contact.claimed).toContain('contactFirstname');

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Refusal } from '../../src/shared/refusal.ts';
 import type { Store } from '../../src/store/store.ts';
 import { newUserUUID } from '../fixtures/requests.ts';
-import { type Answer, type Fields, noRateLimits, openScene, type Scene } from '../fixtures/scene.ts';
+import { type Fields, noRateLimits, openScene, type ParsedResponse, type Scene } from '../fixtures/scene.ts';
 
 let scene: Scene;
 let time: number;
@@ -28,8 +28,11 @@ beforeEach(async () => {
 afterEach(() => scene.close());
 
 const basic = (token: string) => ({ Authorization: `Basic ${Buffer.from(`${token}:`).toString('base64')}` });
-const send = (messages: readonly unknown[], fields: Fields = {}, token = scene.tokens.server): Promise<Answer> =>
-  scene.post('/v1/batch', { batch: messages, ...fields }, basic(token));
+const send = (
+  messages: readonly unknown[],
+  fields: Fields = {},
+  token = scene.tokens.server,
+): Promise<ParsedResponse> => scene.post('/v1/batch', { batch: messages, ...fields }, basic(token));
 const events = async () =>
   (await scene.get('/event/getEvent', { tokenUUID: scene.tokens.server, order: 'asc' })).body.event;
 const contact = async (contactExternalID: string) =>
@@ -52,8 +55,8 @@ describe('a request', () => {
   ] as const)('is authenticated with %s', async (_, proof) => {
     for (const token of [scene.tokens.server, scene.tokens.browser]) {
       const [fields, headers] = proof(token);
-      const answer = await scene.post('/v1/batch', { batch: [track(newUserUUID())], ...fields }, headers);
-      expect(answer).toMatchObject(done);
+      const response = await scene.post('/v1/batch', { batch: [track(newUserUUID())], ...fields }, headers);
+      expect(response).toMatchObject(done);
     }
     expect(await events()).toHaveLength(2);
   });
@@ -78,7 +81,7 @@ describe('a request', () => {
     expect(await scene.send('/v1/b', { method: 'POST', body: gzipSync(body), headers })).toMatchObject(done);
   });
 
-  it.each<[string, () => Promise<Answer>, number]>([
+  it.each<[string, () => Promise<ParsedResponse>, number]>([
     ['without a token', () => scene.post('/v1/batch', { batch: [] }), 401],
     ['with an unknown token', () => send([], {}, 'server_0123456789abcdefghijklm'), 401],
     ['with a viewer token', () => send([], {}, scene.tokens.viewer), 403],
@@ -96,18 +99,18 @@ describe('a request', () => {
       400,
     ],
   ])('is refused %s, in a response without a field error', async (_, ask, status) => {
-    const answer = await ask();
-    expect(answer.status).toBe(status);
-    expect(answer.body).toMatchObject({ success: false, code: expect.any(String), message: expect.any(String) });
-    expect(answer.body).not.toHaveProperty('error');
+    const response = await ask();
+    expect(response.status).toBe(status);
+    expect(response.body).toMatchObject({ success: false, code: expect.any(String), message: expect.any(String) });
+    expect(response.body).not.toHaveProperty('error');
   });
 
   it('gets a short Retry-After while the store is unavailable, and is stored once when repeated', async () => {
     const batch = [{ type: 'identify', userId: 'u-1', messageId: newUserUUID() }, track(newUserUUID())];
     isFull = true;
-    const answer = await send(batch);
-    expect(answer.status).toBe(503);
-    expect(answer.headers.get('retry-after')).toBe('300');
+    const response = await send(batch);
+    expect(response.status).toBe(503);
+    expect(response.headers.get('retry-after')).toBe('300');
     isFull = false;
     expect(await send(batch)).toMatchObject(done);
     expect(await send(batch)).toMatchObject(done);
@@ -115,8 +118,8 @@ describe('a request', () => {
   });
 
   it('can come from pages of any origin', async () => {
-    const answer = await scene.send('/v1/t', { method: 'OPTIONS', headers: { Origin: 'https://shop.example' } });
-    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+    const response = await scene.send('/v1/t', { method: 'OPTIONS', headers: { Origin: 'https://shop.example' } });
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
   });
 });
 
@@ -238,8 +241,8 @@ it('can be corrected and sent again after it is refused', async () => {
   await send([{ type: 'identify', userId: 'u-5', traits: { email: 'ann' } }]);
   const [{ refusedID }] = await refused();
   const fix = { contactEmailaddress: 'ann@shop.example' };
-  const answer = await scene.post('/account/replayRefused', { tokenUUID: scene.tokens.server, refusedID, fix });
-  expect(answer.body).toMatchObject({ replayed: true });
+  const response = await scene.post('/account/replayRefused', { tokenUUID: scene.tokens.server, refusedID, fix });
+  expect(response.body).toMatchObject({ replayed: true });
 });
 
 it('finds and creates people by their e-mail addresses if the account defines userId as an address', async () => {
@@ -348,19 +351,20 @@ describe('an alias message', () => {
     const previousId = newUserUUID();
     const alias = { type: 'alias', previousId, userId: 'u-3', anonymousId: previousId };
     await send([track(previousId), alias], {}, scene.tokens[kind]);
-    const answer = await scene.get('/contact/getContact', {
+    const response = await scene.get('/contact/getContact', {
       tokenUUID: scene.tokens.server,
       contactExternalID: 'u-3',
       include: 'link',
     });
-    expect(answer.body.link).toMatchObject([{ userUUID: previousId, verified: kind === 'server' }]);
+    expect(response.body.link).toMatchObject([{ userUUID: previousId, verified: kind === 'server' }]);
   });
 });
 
 describe('the settings', () => {
   const settings = (at: Scene, host: string, place = '') =>
     at.send(`${place}/projects/${at.tokens.browser}/settings`, { headers: { host } });
-  const apiHost = async (answer: Promise<Answer>) => (await answer).body.integrations?.['Segment.io'].apiHost;
+  const apiHost = async (response: Promise<ParsedResponse>) =>
+    (await response).body.integrations?.['Segment.io'].apiHost;
 
   it.each(['', '/v1'])('point to this machine below "%s"', async (place) => {
     expect(await apiHost(settings(scene, 'localhost:3000', place))).toBe('localhost:3000/v1');
@@ -392,10 +396,10 @@ it('applies the rate limits of a browser token', async () => {
   const other = await openScene({ segmentPath: '/v1/', rateLimits: { ...noRateLimits, address: one } });
   const ask = () => other.post('/v1/t', { ...track(newUserUUID()), writeKey: other.tokens.browser });
   expect((await ask()).status).toBe(200);
-  const answer = await ask();
+  const response = await ask();
   await other.close();
-  expect(answer).toMatchObject({ status: 429, body: { success: false, code: 'too_many_requests' } });
-  expect(answer.headers.get('retry-after')).toBe('300');
+  expect(response).toMatchObject({ status: 429, body: { success: false, code: 'too_many_requests' } });
+  expect(response.headers.get('retry-after')).toBe('300');
 });
 
 it('serves nothing if SEGMENT_PATH is off', async () => {

@@ -172,8 +172,8 @@ import type { ResponseOf } from '@firsthand/contract/operations';
 
 const client = createClient({ url: '', token: '' });
 export const first = async (): Promise<string | undefined> => {
-  const answer: ResponseOf<'getEvent'> = await client.getEvent({ userUUID: 'somebody', limit: 1 });
-  return answer.event[0]?.eventUUID;
+  const response: ResponseOf<'getEvent'> = await client.getEvent({ userUUID: 'somebody', limit: 1 });
+  return response.event[0]?.eventUUID;
 };
 // @ts-expect-error an event has no eventTitle
 client.logEvent({ eventID: 3, eventTitle: '' });

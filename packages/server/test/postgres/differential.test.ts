@@ -246,7 +246,7 @@ const createPlayer = async (store: Store, name: string, start: number) => {
         const { do: _, caller, user, keys, ...values } = action;
         const asker = toStoreCaller(caller);
         createdCount += 1;
-        const answer = await store.createContact({
+        const response = await store.createContact({
           ...values,
           ...keys,
           ...asker,
@@ -257,8 +257,8 @@ const createPlayer = async (store: Store, name: string, start: number) => {
           newHandle: `${name}-handle-${createdCount}`,
           time,
         });
-        addTo(asker.browser ? handles : contactUUIDs, answer.contactUUID);
-        return answer;
+        addTo(asker.browser ? handles : contactUUIDs, response.contactUUID);
+        return response;
       }
       case 'update': {
         const { do: _, nth, by, address, externalID, ...change } = action;
@@ -295,9 +295,9 @@ const createPlayer = async (store: Store, name: string, start: number) => {
         return store.voidClaim({ account, claimID: newest(handles, action.nth), restore: action.restore, time });
       case 'merge': {
         const [contactUUID, otherContactUUID] = [newest(contactUUIDs, action.nth), newest(contactUUIDs, action.other)];
-        const answer = await store.mergeContact({ account, contactUUID, otherContactUUID, time });
+        const response = await store.mergeContact({ account, contactUUID, otherContactUUID, time });
         addTo(merged, otherContactUUID);
-        return answer;
+        return response;
       }
       case 'unmerge':
         return store.unmergeContact({

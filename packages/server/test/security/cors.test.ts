@@ -21,8 +21,8 @@ const anyPage = {
 };
 
 /** Describes each response with wrong CORS headers. */
-const findMistakes = (answers: readonly ProvokedResponse[]) =>
-  answers.flatMap(({ name, path, method, status, response }) => {
+const findMistakes = (responses: readonly ProvokedResponse[]) =>
+  responses.flatMap(({ name, path, method, status, response }) => {
     const actual = corsHeaders(response.headers);
     const isPreflight = method === 'OPTIONS' && status === 204;
     const methods = operations[name].methods.flatMap((each) => (each === 'GET' ? ['GET', 'HEAD'] : [each]));
@@ -46,20 +46,20 @@ test('opens only the operations that a page needs', () => {
 });
 
 describe('every response of an operation', () => {
-  let answers: ProvokedResponse[];
+  let responses: ProvokedResponse[];
   beforeAll(async () => {
-    answers = await provokeResponses();
+    responses = await provokeResponses();
   });
 
   it('occurs with every status', () => {
     const statusesOf = (openToPages: boolean) =>
-      [...new Set(answers.filter((each) => each.openToPages === openToPages).map(({ status }) => status))].sort();
+      [...new Set(responses.filter((each) => each.openToPages === openToPages).map(({ status }) => status))].sort();
     expect(statusesOf(true)).toEqual([200, 204, 400, 401, 403, 404, 405, 413, 414, 415, 429, 500, 503]);
     expect(statusesOf(false)).toEqual([200, 400, 401, 403, 405, 413, 414, 415, 429, 500, 503]);
   });
 
   it('is readable by any page, without credentials, if pages are allowed to call the operation, and otherwise by none', () => {
-    expect(findMistakes(answers)).toEqual([]);
+    expect(findMistakes(responses)).toEqual([]);
   });
 
   it('fails this check if its headers are wrong', async (context) => {
@@ -78,8 +78,8 @@ describe('every response of an operation', () => {
     expect([...statuses].sort()).toEqual(['405', '413', '429']);
     report(context, {
       fault: 'CORS',
-      count: `${answers.length} responses with ${new Set(answers.map(({ status }) => status)).size} statuses, on ${operationPaths.length} paths`,
-      result: `${findMistakes(answers).length} with wrong CORS headers`,
+      count: `${responses.length} responses with ${new Set(responses.map(({ status }) => status)).size} statuses, on ${operationPaths.length} paths`,
+      result: `${findMistakes(responses).length} with wrong CORS headers`,
       weakened: `wrong headers with ${statuses.size} of the statuses: ${mistakes.length} of ${weakened.length} responses detected`,
     });
   });

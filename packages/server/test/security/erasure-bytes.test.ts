@@ -157,16 +157,16 @@ const retryAll = async ({
   counter,
   persons,
 }: Pick<PopulatedDatabase, 'served' | 'server' | 'counter' | 'persons'>) => {
-  const answers = new Set<string>();
+  const responses = new Set<string>();
   for (const person of persons) {
-    for (const answer of await person.retry(served.url)) answers.add(answer);
+    for (const response of await person.retry(served.url)) responses.add(response);
     const { body } = await counter.call(served.url, 'searchContact', {
       tokenUUID: server,
       contactEmailaddress: person.address,
     });
-    if (body.contact.length > 0) answers.add('revived');
+    if (body.contact.length > 0) responses.add('revived');
   }
-  return [...answers].sort();
+  return [...responses].sort();
 };
 
 const isComplete = (path: string): boolean => {

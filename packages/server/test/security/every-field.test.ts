@@ -83,11 +83,11 @@ describe('every field of every operation', () => {
     const input = { tokenUUID: scene.tokens[kind], ...needed, ...(await smallestInput[name](scene, kind)) };
     if (way === 'body') {
       const rest = JSON.stringify({ ...input, [field]: undefined });
-      const answer = await json(`{${JSON.stringify(field)}:${value},${rest.slice(1)}`, path);
+      const response = await json(`{${JSON.stringify(field)}:${value},${rest.slice(1)}`, path);
       // An account has a limited number of members.
       if ('memberID' in input)
         await scene.post('/account/removeMember', { tokenUUID: scene.tokens[kind], memberID: input.memberID });
-      return answer;
+      return response;
     }
     const text = value.startsWith('"') ? (JSON.parse(value) as string) : value;
     const query = new URLSearchParams(asText({ ...input, [field]: text.slice(0, 900).toWellFormed() }));
@@ -105,11 +105,11 @@ describe('every field of every operation', () => {
   it.each(fields.filter((each) => !takesText(each) && !takesObjects(each)))(
     'refuses an object, and the error refers to the field: %s %s',
     async (name, field) => {
-      const answer = await fill(name, field, '{"wrong":[]}', wayOf(name));
-      expect([answer.status, answer.body.error.code]).toEqual([400, 'invalid_field']);
-      expect(answer.body.error.field).toMatch(new RegExp(`^${field}\\b`));
-      if (wayOf(name) === 'body') expect(answer.body.error.message).toMatch(/; the value is an object$|^`\w+\W/);
-      expect(answer.body.error.message).toMatch(isPlainMessage);
+      const response = await fill(name, field, '{"wrong":[]}', wayOf(name));
+      expect([response.status, response.body.error.code]).toEqual([400, 'invalid_field']);
+      expect(response.body.error.field).toMatch(new RegExp(`^${field}\\b`));
+      if (wayOf(name) === 'body') expect(response.body.error.message).toMatch(/; the value is an object$|^`\w+\W/);
+      expect(response.body.error.message).toMatch(isPlainMessage);
     },
   );
 

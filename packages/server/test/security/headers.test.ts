@@ -34,26 +34,26 @@ const findWrongHeaders = (headers: Headers, { isCacheable = false } = {}): strin
 const isTrackerFile = (path: string) => /^\/(?:(?:main|tracker)[\w.]*\.js|integrity\.json|licenses\.txt)$/.test(path);
 
 describe('every response of an operation', () => {
-  let answers: ProvokedResponse[];
+  let responses: ProvokedResponse[];
   beforeAll(async () => {
-    answers = await provokeResponses();
+    responses = await provokeResponses();
   });
 
   it('forbids sniffing, caching and referrers, whatever its status is', () => {
-    const wrong = answers.flatMap(({ path, method, status, response }) =>
+    const wrong = responses.flatMap(({ path, method, status, response }) =>
       findWrongHeaders(response.headers).map((mistake) => `${method} ${path} ${status}: ${mistake}`),
     );
     expect(wrong).toEqual([]);
   });
 
   it('has a unique X-Request-Id', () => {
-    const ids = answers.map(({ response }) => response.headers.get('x-request-id') ?? '');
+    const ids = responses.map(({ response }) => response.headers.get('x-request-id') ?? '');
     for (const id of ids) expect(id).toMatch(/^[\w-]{21}$/);
-    expect(new Set(ids).size).toBe(answers.length);
+    expect(new Set(ids).size).toBe(responses.length);
   });
 
   it('declares its type (JSON or a stream) unless it has no body', () => {
-    const types = new Set(answers.map(({ response }) => response.headers.get('content-type')));
+    const types = new Set(responses.map(({ response }) => response.headers.get('content-type')));
     expect(types).toEqual(new Set(['application/json', 'text/event-stream', null]));
   });
 
@@ -76,8 +76,8 @@ describe('every response of an operation', () => {
     expect(new Set(wrongHeaders.flat())).toEqual(new Set(mistakes));
     report(context, {
       fault: 'response headers',
-      count: `${answers.length} responses with ${new Set(answers.map(({ status }) => status)).size} statuses, on ${operationPaths.length} paths`,
-      result: `${answers.filter(({ response }) => findWrongHeaders(response.headers).length > 0).length} without ${requiredHeaders.join(', ')}, or with the server’s name`,
+      count: `${responses.length} responses with ${new Set(responses.map(({ status }) => status)).size} statuses, on ${operationPaths.length} paths`,
+      result: `${responses.filter(({ response }) => findWrongHeaders(response.headers).length > 0).length} without ${requiredHeaders.join(', ')}, or with the server’s name`,
       weakened: `wrong value for one of the ${requiredHeaders.length}, or the server’s name: detected in each of ${wrongHeaders.length} responses`,
     });
   });

@@ -12,7 +12,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
 import { type RunningCommand, start, temporaryDatabase, temporaryFolder } from '../fixtures/command.ts';
 import { smallestInput } from '../fixtures/requests.ts';
-import { type Answer, asText, type Fields, type Scene } from '../fixtures/scene.ts';
+import { asText, type Fields, type ParsedResponse, type Scene } from '../fixtures/scene.ts';
 import { times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 import { withoutLimits } from '../tools/server-process.ts';
@@ -45,7 +45,7 @@ const firsthand = (args: readonly string[], env: Record<string, string>) =>
 
 /** Functions that send requests to the server, and record error responses in `errors`. */
 const createSenders = (url: string, errors: string[]) => {
-  const send: Scene['send'] = async (path, init): Promise<Answer> => {
+  const send: Scene['send'] = async (path, init): Promise<ParsedResponse> => {
     const response = await fetch(url + path, init);
     const text = await response.text();
     const { status, headers } = response;

@@ -33,7 +33,7 @@ const findTabs = (port: number): Promise<string[]> =>
 /** Connects to the page in one tab. */
 const inspect = async (port: number, path: string): Promise<Evaluate> => {
   const socket = new WebSocket(`ws://127.0.0.1:${port}/${path}`);
-  const pending = new Map<number, (answer: EvaluationResult) => void>();
+  const pending = new Map<number, (response: EvaluationResult) => void>();
   let page: string | undefined;
   let lastID = 0;
   socket.on('error', () => {});
@@ -43,9 +43,9 @@ const inspect = async (port: number, path: string): Promise<Evaluate> => {
     // A page on another site runs in another process.
     if (method === 'Target.didCommitProvisionalTarget') page = params.newTargetId;
     if (method === 'Target.dispatchMessageFromTarget') {
-      const answer = JSON.parse(params.message);
-      pending.get(answer.id)?.(answer);
-      pending.delete(answer.id);
+      const response = JSON.parse(params.message);
+      pending.get(response.id)?.(response);
+      pending.delete(response.id);
     }
   });
   await waitFor('a page to inspect', () => page);
@@ -57,9 +57,9 @@ const inspect = async (port: number, path: string): Promise<Evaluate> => {
       pending.set(id, resolve);
       socket.send(JSON.stringify({ id, method: 'Target.sendMessageToTarget', params: { targetId, message } }));
     });
-    const answer = await withTimeout(expression, evaluation).finally(() => pending.delete(id));
-    if (answer.result.wasThrown) throw new Error(answer.result.result.description);
-    return answer.result.result.value;
+    const response = await withTimeout(expression, evaluation).finally(() => pending.delete(id));
+    if (response.result.wasThrown) throw new Error(response.result.result.description);
+    return response.result.result.value;
   };
 };
 

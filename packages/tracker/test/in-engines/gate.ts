@@ -80,11 +80,11 @@ export const openGate = async (serverPort: number): Promise<Gate> => {
     const forwarded = requestFrom({ host: '127.0.0.1', port: serverPort, method, headers, path, agent: false });
     const cutOff = () => response.destroy();
     forwarded.on('error', () => isBroken || cutOff());
-    forwarded.on('response', (answer) => {
-      answer.on('error', cutOff);
+    forwarded.on('response', (incoming) => {
+      incoming.on('error', cutOff);
       if (isBroken) return onBreakpoint?.('answered', cutOff);
-      response.writeHead(answer.statusCode ?? 500, answer.headers);
-      answer.pipe(response);
+      response.writeHead(incoming.statusCode ?? 500, incoming.headers);
+      incoming.pipe(response);
     });
     if (isBroken) forwarded.on('finish', () => onBreakpoint?.('sent', cutOff));
     const delay = request.method === 'POST' ? delayMilliseconds : 0;

@@ -62,9 +62,9 @@ const readBody = async (request: IncomingMessage): Promise<string> => {
 const forwardRequest = (request: IncomingMessage, response: ServerResponse, to: string): void => {
   const forwarded = requestFrom(to, { method: request.method, headers: request.headers, agent: false });
   forwarded.on('error', () => response.destroy());
-  forwarded.on('response', (answer) => {
-    response.writeHead(answer.statusCode ?? 500, answer.headers);
-    answer.pipe(response);
+  forwarded.on('response', (incoming) => {
+    response.writeHead(incoming.statusCode ?? 500, incoming.headers);
+    incoming.pipe(response);
   });
   request.pipe(forwarded);
 };

@@ -306,11 +306,11 @@ const pagesOf = async (
   const live: PageSpec = {
     path: 'live',
     cards: async () => {
-      const answer = await api.reportLive({ limit: 6 });
+      const response = await api.reportLive({ limit: 6 });
       const lists = [
-        ['Pages', answer.page],
-        ['Referring sites', answer.referrerHost],
-        ['Countries', answer.country],
+        ['Pages', response.page],
+        ['Referring sites', response.referrerHost],
+        ['Countries', response.country],
       ] as const;
       return [
         { title: 'Live events' },
@@ -322,7 +322,7 @@ const pagesOf = async (
               rows: [
                 ...rows.map(({ value, people }) => [
                   value || '(empty)',
-                  `${count(people)} ${share(people, answer.people)}`,
+                  `${count(people)} ${share(people, response.people)}`,
                 ]),
                 ...(others > 0 ? [['Others', count(others)]] : []),
               ],

@@ -141,8 +141,8 @@ describe('a share link', () => {
       0,
     );
     // Only data, not scripts.
-    const answers = responses.filter((text) => text.startsWith('{')).join('\n');
-    expect(answers).not.toMatch(/@shop|Ann|Lemon|visitor-number|vip|browser_|contact|"(filter|condition)/);
+    const bodies = responses.filter((text) => text.startsWith('{')).join('\n');
+    expect(bodies).not.toMatch(/@shop|Ann|Lemon|visitor-number|vip|browser_|contact|"(filter|condition)/);
     expect(stranger.complaints).toEqual([]);
     expect(await stranger.page.evaluate('document.cookie')).toBe('');
   });
@@ -235,9 +235,9 @@ describe('a share link', () => {
     await owner.page.getByRole('button', { name: 'Revoke link' }).click();
     await waitForText(owner.page, 'Revoked the link to “To be revoked”.');
 
-    const answer = await stranger.page.reload();
-    expect(answer?.status()).toBe(404);
-    const text = await answer?.text();
+    const reloaded = await stranger.page.reload();
+    expect(reloaded?.status()).toBe(404);
+    const text = await reloaded?.text();
     await waitForHeading(stranger.page, invalidLinkTitle);
     const never = await stranger.page.goto(`${shop.url}/console/shared/share_${'x'.repeat(32)}`);
     expect(never?.status()).toBe(404);

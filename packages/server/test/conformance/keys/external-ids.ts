@@ -244,7 +244,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       await site.server.createContact({ externalID: mine, address: ann });
       const byID = { userUUID: tablet, externalID: mine, address: undefined };
       const [first, second] = [newID('handle'), newID('handle')];
-      const answers = [
+      const responses = [
         await site.browser.createContact({ ...byID, newHandle: first }),
         await site.browser.createContact({ userUUID: tablet, address: ann, newHandle: second }),
         await site.browser.createContact({
@@ -255,13 +255,13 @@ export const describeExternalIDs = (newSite: NewSite): void => {
         }),
         await site.browser.createContact({ ...byID, newHandle: newID('handle') }),
       ];
-      const expectedAnswers = [
+      const expectedResults = [
         { exists: false, contactUUID: first },
         { exists: false, contactUUID: second },
         { exists: true, contactUUID: second },
         { exists: false, contactUUID: first },
       ];
-      expect(answers).toEqual(expectedAnswers);
+      expect(responses).toEqual(expectedResults);
     });
 
     test('has a handle that reveals only the ID, no matter how often the browser sends it', async () => {

@@ -75,7 +75,7 @@ const createModel = () => {
   };
 
   return {
-    answerOf: (person: Person) => ({
+    responseOf: (person: Person) => ({
       contactUUID: rootOf(person).contactUUID,
       externalID: keyOf(person, 'externalID'),
       address: keyOf(person, 'address'),
@@ -115,16 +115,16 @@ const applyAction = async (site: Site, model: ReturnType<typeof createModel>, on
   if (one.do === 'create') {
     const newContactUUID = newID('contact');
     const request = { userUUID: null, address: undefined, externalID: undefined, ...one.keys, newContactUUID };
-    const answer = await site.server.createContact(request).then(({ contactUUID }) => contactUUID, codeOf);
-    expect(answer).toBe(model.create(one.keys, newContactUUID));
+    const response = await site.server.createContact(request).then(({ contactUUID }) => contactUUID, codeOf);
+    expect(response).toBe(model.create(one.keys, newContactUUID));
     return;
   }
   const person = model.newest(one.nth);
   if (!person) return;
   const { contactUUID } = person;
   if (one.do === 'update') {
-    const answer = await site.update({ contactUUID, ...one.keys }).then((updated) => updated.contactUUID, codeOf);
-    expect(answer).toBe(model.update(person, one.keys));
+    const response = await site.update({ contactUUID, ...one.keys }).then((updated) => updated.contactUUID, codeOf);
+    expect(response).toBe(model.update(person, one.keys));
   } else if (one.do === 'merge') {
     const other = model.newest(one.other);
     if (other) await site.merge(contactUUID, other.contactUUID).then(() => model.merge(person, other), codeOf);
@@ -189,7 +189,7 @@ export const describeKeyProperties = (newSite: NewSite): void => {
                   codeOf,
                 );
             for (const person of model.all()) {
-              expect(await get({ contactUUID: person.contactUUID })).toEqual(model.answerOf(person));
+              expect(await get({ contactUUID: person.contactUUID })).toEqual(model.responseOf(person));
             }
             const allKeys = [
               ...externalIDs.map((value) => ({ name: 'externalID' as const, value })),
@@ -197,7 +197,7 @@ export const describeKeyProperties = (newSite: NewSite): void => {
             ];
             for (const { name, value } of allKeys) {
               const holder = model.holderOf(name, value);
-              expect(await get({ [name]: value })).toEqual(holder ? model.answerOf(holder) : 'unknown_contact');
+              expect(await get({ [name]: value })).toEqual(holder ? model.responseOf(holder) : 'unknown_contact');
             }
           }
         }),

@@ -108,8 +108,8 @@ export const createLedger = (clients: number, options: LedgerOptions = {}): Ledg
         body: JSON.stringify(body),
       });
       // json() throws if the response is cut off in the middle.
-      const answer = (await response.json()) as { event?: { status: string }[] };
-      if (answer.event?.some(({ status }) => status !== '200')) return { broken: 'an event of a batch' };
+      const parsed = (await response.json()) as { event?: { status: string }[] };
+      if (parsed.event?.some(({ status }) => status !== '200')) return { broken: 'an event of a batch' };
       return { status: response.status, retryAfter: response.headers.get('Retry-After') };
     } catch (error) {
       return { broken: causeOf(error) };

@@ -88,6 +88,6 @@ export const parseCalls = (text: string): TracedCall[] => {
   return [...calls, ...neverFinished];
 };
 
-export const isAnswer = ({ text }: TracedCall): boolean => text.includes('"HTTP/1.1 200');
+export const isResponse = ({ text }: TracedCall): boolean => text.includes('"HTTP/1.1 200');
 export const isSync = ({ text }: TracedCall): boolean =>
   /^f(?:data)?sync\(\d+<[^>]*-wal>/.test(text) && / = 0$/.test(text);

@@ -109,12 +109,12 @@ it('replaces a forgotten password with a new invitation, which ends existing ses
 
 it('does not reveal who is a member', async () => {
   await join();
-  const answers = [
+  const attempts = [
     await signInWith(scene, { emailaddress, password: 'not this one, not this' }),
     await signInWith(scene, { emailaddress: 'nobody@shop.example', password }),
     await signInWith(scene, { emailaddress: 'not an address', password }),
   ];
-  const responses = answers.map(({ status, headers, body: { error } }) => [status, headers.get('set-cookie'), error]);
+  const responses = attempts.map(({ status, headers, body: { error } }) => [status, headers.get('set-cookie'), error]);
   expect(responses).toEqual(responses.map(() => responses[0]));
   expect(responses[0]).toEqual([401, null, expect.objectContaining({ code: 'invalid_token', field: 'password' })]);
 });
@@ -219,8 +219,8 @@ it('does not lock a member out at a known address when others fail from many add
   expect((await signInFrom('192.0.2.1')).status).toBe(200);
   // Rejections for the e-mail address do not count against the IP address.
   const other = { emailaddress: 'nobody@shop.example', password };
-  const answer = await signInWith(scene, other, '', consoleOrigin, from('203.0.113.1'));
-  expect(answer.status).toBe(401);
+  const response = await signInWith(scene, other, '', consoleOrigin, from('203.0.113.1'));
+  expect(response.status).toBe(401);
 });
 
 /** Sends requests from an address. */

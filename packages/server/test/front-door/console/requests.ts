@@ -1,5 +1,5 @@
 /** Requests as a browser sends them for the console's pages. */
-import type { Answer, Fields, Scene } from '../../fixtures/scene.ts';
+import type { Fields, ParsedResponse, Scene } from '../../fixtures/scene.ts';
 
 export const consoleOrigin = 'https://events.shop.example';
 
@@ -18,7 +18,7 @@ export const signInWith = (
   cookie = '',
   origin = consoleOrigin,
   env?: object,
-): Promise<Answer> =>
+): Promise<ParsedResponse> =>
   scene.send(
     '/console/sign-in',
     {

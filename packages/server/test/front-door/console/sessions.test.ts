@@ -72,9 +72,9 @@ it.each([
   ['an empty request', {}, 400, 'missing_field'],
   ['an unknown code', { code: 'x'.repeat(24) }, 401, 'invalid_token'],
 ])('rejects %s', async (_, fields, status, code) => {
-  const answer = await signInWith(scene, fields);
-  expect([answer.status, answer.body.error.code]).toEqual([status, code]);
-  expect(answer.headers.get('set-cookie')).toBeNull();
+  const response = await signInWith(scene, fields);
+  expect([response.status, response.body.error.code]).toEqual([status, code]);
+  expect(response.headers.get('set-cookie')).toBeNull();
 });
 
 it('ends a session when the user signs out, which clears the cookie and is in the audit log', async () => {

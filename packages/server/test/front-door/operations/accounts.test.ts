@@ -216,9 +216,9 @@ describe('the account in a request', () => {
     ['an operator token that sends no accountUUID', () => scene.tokens.operator, {}, 400],
   ])('is checked for %s', async (_, token, account, status) => {
     const fields = typeof account === 'function' ? account() : account;
-    for (const answer of [await get(fields, token()), await update(fields, token())]) {
-      expect(answer.status).toBe(status);
-      if (status !== 200) expect(answer.body.error.field).toBe('accountUUID');
+    for (const response of [await get(fields, token()), await update(fields, token())]) {
+      expect(response.status).toBe(status);
+      if (status !== 200) expect(response.body.error.field).toBe('accountUUID');
     }
   });
 });
@@ -242,16 +242,19 @@ describe('tokens', () => {
   it('are unknown to other accounts', async () => {
     const tokenUUID = other.serverTokenUUID;
     const created = (await scene.post('/account/createToken', { tokenUUID, tokenKind: 'browser' })).body;
-    const answer = await scene.post('/account/revokeToken', {
+    const response = await scene.post('/account/revokeToken', {
       tokenUUID: scene.tokens.server,
       tokenID: created.tokenID,
     });
-    expect([answer.status, answer.body.error.code]).toEqual([404, 'unknown_token']);
+    expect([response.status, response.body.error.code]).toEqual([404, 'unknown_token']);
   });
 
   it('are never operator tokens', async () => {
-    const answer = await scene.post('/account/createToken', { tokenUUID: scene.tokens.server, tokenKind: 'operator' });
-    expect([answer.status, answer.body.error.field]).toEqual([400, 'tokenKind']);
+    const response = await scene.post('/account/createToken', {
+      tokenUUID: scene.tokens.server,
+      tokenKind: 'operator',
+    });
+    expect([response.status, response.body.error.field]).toEqual([400, 'tokenKind']);
   });
 });
 

@@ -215,8 +215,8 @@ describe('updateContact', () => {
     ['an unknown contact', { contactUUID: 'unknown' }, 404, 'contactUUID'],
     ['an invalid address', { contactUUID: 'unknown', contactEmailaddress: 'ada' }, 400, 'contactEmailaddress'],
   ])('rejects %s', async (_, fields, status, field) => {
-    const answer = await update(fields);
-    expect([answer.status, answer.body.error.field]).toEqual([status, field]);
+    const response = await update(fields);
+    expect([response.status, response.body.error.field]).toEqual([status, field]);
   });
 });
 

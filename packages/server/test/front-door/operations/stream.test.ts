@@ -157,15 +157,15 @@ describe('streamEvents', () => {
       ['nobody', 404, 'unknown_contact'],
       [contactUUID, 410, 'erased_contact'],
     ]) {
-      const answers = [];
+      const responses = [];
       for (const path of ['/event/streamEvents', '/event/getEvent']) {
-        const answer = await scene.app.request(`${path}?contactUUID=${id}`, {
+        const response = await scene.app.request(`${path}?contactUUID=${id}`, {
           headers: { Authorization: `Bearer ${tokenUUID}` },
         });
-        const { error } = (await answer.json()) as ErrorBody;
-        answers.push([answer.status, error.code]);
+        const { error } = (await response.json()) as ErrorBody;
+        responses.push([response.status, error.code]);
       }
-      expect(answers).toEqual([
+      expect(responses).toEqual([
         [status, code],
         [status, code],
       ]);

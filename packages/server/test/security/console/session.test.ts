@@ -109,8 +109,8 @@ test('accepts a session only in requests from the console’s pages, for all ope
     for (const [what, change] of foreign) {
       for (const each of operationPaths) {
         const fields = await smallestInput[each.name](scene, 'server');
-        const answer = await call(scene, each, fields, change(headersOfPage));
-        expect([what, each.path, answer]).toEqual([what, each.path, '401 missing_token']);
+        const response = await call(scene, each, fields, change(headersOfPage));
+        expect([what, each.path, response]).toEqual([what, each.path, '401 missing_token']);
       }
       for (const path of ['/console/sign-in', '/console/sign-out']) {
         const headers = { ...change(headersOfPage), 'Content-Type': 'application/json' };
@@ -130,12 +130,12 @@ test('refuses a session that is sent as a token, and never logs it', async () =>
   try {
     const { Cookie = '' } = await signIn(scene, 'server');
     const [, text = ''] = Cookie.split('=');
-    for (const answer of [
+    for (const response of [
       await scene.get('/event/getEvent', { tokenUUID: text }),
       await scene.get('/event/getEvent', {}, { Authorization: `Bearer ${text}` }),
       await signInWith(scene, { tokenUUID: text }),
     ])
-      expect([answer.status, answer.body.error.code]).toEqual([403, 'token_kind']);
+      expect([response.status, response.body.error.code]).toEqual([403, 'token_kind']);
     expect(scene.logged()).not.toContain(text);
     expect(scene.logged()).not.toContain(scene.tokens.server);
   } finally {

@@ -475,8 +475,8 @@ describe('the rate limit of an address', () => {
     views: (shareSecret: string) => readLink(shareSecret),
     reports: (shareSecret: string) => readReport({ shareSecret }),
   };
-  const refusals = async (answers: Promise<{ status: number }>[]) =>
-    (await Promise.all(answers)).filter(({ status }) => status === 429).length;
+  const refusals = async (responses: Promise<{ status: number }>[]) =>
+    (await Promise.all(responses)).filter(({ status }) => status === 429).length;
 
   test.each(Object.entries(ways))('counts %s for all links together, cached or not', async (_, way) => {
     const links = [await createLink(), await createLink(), await createLink()];
@@ -498,8 +498,8 @@ test('lets 20 people with the same address open a page with 12 reports at the sa
     await readLink(shareSecret),
     ...(await Promise.all(parts.map((part) => readReport({ shareSecret, part })))),
   ];
-  const answers = (await Promise.all(Array.from({ length: 20 }, openPage))).flat();
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  const responses = (await Promise.all(Array.from({ length: 20 }, openPage))).flat();
+  expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
   expect(reports.requests).toHaveLength(12);
 });
 

@@ -218,8 +218,8 @@ test('lets a browser token change no verified value, no other browser’s histor
   const weakened = await attack(scene, calls, { calls: 0, statuses: new Map() });
   await scene.close();
   expect(weakened.length).toBeGreaterThan(0);
-  const answers = [...tally.statuses].sort().map(([name, count]) => `${name}: ${count}`);
-  console.info(answers.join('\n'));
+  const responses = [...tally.statuses].sort().map(([name, count]) => `${name}: ${count}`);
+  console.info(responses.join('\n'));
   report(context, {
     fault: 'browser token',
     count: `${tally.calls} calls in ${sequences} sequences: ${openOperations.map((name) => `${of(`${name} 200`)} × ${name} 200`).join(', ')}`,

@@ -35,7 +35,7 @@ interface Slot {
   readonly members: (literal: string) => string;
   readonly path: string;
   /** Reads the stored text. */
-  readonly read: (scene: Scene, answer: { contactUUID?: string }, userUUID: string) => Promise<string | undefined>;
+  readonly read: (scene: Scene, response: { contactUUID?: string }, userUUID: string) => Promise<string | undefined>;
 }
 
 const server = ({ tokens }: Scene) => ({ tokenUUID: tokens.server });
@@ -137,15 +137,15 @@ const sendAndCompare = async (to: Scene, slot: Slot, rawLiteral: string): Promis
   const literal = rawLiteral.toWellFormed();
   const userUUID = newUserUUID();
   const body = `{"tokenUUID":"${to.tokens.server}","userUUID":"${userUUID}",${slot.members(literal)}}`;
-  const answer = await to.send(slot.path, { method: 'POST', body });
+  const response = await to.send(slot.path, { method: 'POST', body });
   tally.sent += 1;
-  if (answer.status === 400) {
+  if (response.status === 400) {
     tally.refused += 1;
     return undefined;
   }
-  if (answer.status !== 200) return `responded ${answer.status}`;
+  if (response.status !== 200) return `responded ${response.status}`;
   if (!isJSON(literal)) return 'accepted, although not JSON';
-  const difference = differenceOf(slot, literal, await slot.read(to, answer.body, userUUID));
+  const difference = differenceOf(slot, literal, await slot.read(to, response.body, userUUID));
   if (difference === undefined) tally.stored += 1;
   return difference;
 };

@@ -127,9 +127,9 @@ const runHealthyClients = async ({ log }: Running, milliseconds: number) => {
   const end = performance.now() + milliseconds;
   const client = async () => {
     while (performance.now() < end) {
-      const answer = await log();
-      durations.push(answer.milliseconds);
-      statuses.add(answer.status);
+      const response = await log();
+      durations.push(response.milliseconds);
+      statuses.add(response.status);
       await wait(5);
     }
   };
@@ -155,17 +155,17 @@ const attackAndMeasure = async (
   const { status } = await running.logMany();
   // On a busy machine, the clients need some time to send that much.
   const end = performance.now() + 60_000;
-  const isRefused = () => !kind.endsWith('of 100 MB') || hostile.readStatus().answers.includes(tooLarge);
+  const isRefused = () => !kind.endsWith('of 100 MB') || hostile.readStatus().responses.includes(tooLarge);
   const isOver = () => isRefused() && running.megabytes() - before > minGrowth;
   while (!isOver() && performance.now() < end) await wait(50);
-  const { open, answers } = await hostile.stop();
+  const { open, responses } = await hostile.stop();
   return {
     kind,
     growth: readMaximum() - before,
     p99: quantile(durations, 0.99),
     statuses: [...statuses, status],
     open,
-    answers,
+    responses,
   };
 };
 
@@ -193,11 +193,11 @@ test('limits its memory and serves others in time despite slow, stalled, huge an
   }
   // These requests are refused, and their connections closed, as soon as they announce their length.
   const resultOf = (kind: Kind) => results.find((result) => result.kind === kind) as (typeof results)[number];
-  expect(resultOf('bodies of 100 MB').answers).toEqual([tooLarge]);
+  expect(resultOf('bodies of 100 MB').responses).toEqual([tooLarge]);
   // These requests announce no length. Before one of them exceeds the limit, others can run out of the shared memory.
-  const { answers } = resultOf('chunks of 100 MB');
-  expect(answers).toContain(tooLarge);
-  expect([tooLarge, 'HTTP/1.1 503 Service Unavailable']).toEqual(expect.arrayContaining([...answers]));
+  const { responses } = resultOf('chunks of 100 MB');
+  expect(responses).toContain(tooLarge);
+  expect([tooLarge, 'HTTP/1.1 503 Service Unavailable']).toEqual(expect.arrayContaining([...responses]));
   if (isFull) expect([resultOf('bodies of 100 MB').open, resultOf('chunks of 100 MB').open]).toEqual([0, 0]);
   await stopServerProcess(running.served);
   expect(findDifferences(running.counter, running.path)).toEqual([]);

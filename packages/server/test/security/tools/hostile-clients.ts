@@ -12,19 +12,19 @@ interface Hostile {
   /** The number of connections that are still open. */
   open(): number;
   /** The first line of each connection's response. */
-  readonly answers: string[];
+  readonly responses: string[];
 }
 
 /** Opens connections, and runs `behave` on each. */
 const attack = async (port: number, count: number, behave: (socket: Socket, nth: number) => void): Promise<Hostile> => {
   const sockets = new Set<Socket>();
-  const answers: string[] = [];
+  const responses: string[] = [];
   const openOne = async (nth: number) => {
     const socket = connect({ port, host: '127.0.0.1' });
     sockets.add(socket);
     socket.on('error', () => {});
     socket.on('close', () => sockets.delete(socket));
-    socket.once('data', (bytes) => answers.push(bytes.toString('latin1').split('\r\n')[0] as string));
+    socket.once('data', (bytes) => responses.push(bytes.toString('latin1').split('\r\n')[0] as string));
     await Promise.race([once(socket, 'connect'), once(socket, 'close')]);
     behave(socket, nth);
   };
@@ -34,7 +34,7 @@ const attack = async (port: number, count: number, behave: (socket: Socket, nth:
   }
   return {
     open: () => sockets.size,
-    answers,
+    responses,
   };
 };
 
@@ -152,7 +152,7 @@ export type Kind = keyof typeof kinds;
 /** A line of the process's output. */
 export interface StatusLine {
   readonly open: number;
-  readonly answers: readonly string[];
+  readonly responses: readonly string[];
 }
 
 const [, script, port, kind, count] = process.argv;
@@ -161,7 +161,7 @@ if (script !== undefined && /hostile-clients\.m?[jt]s$/.test(import.meta.url) &&
   setPriority(constants.priority.PRIORITY_LOW);
   const hostile = await attack(Number(port), Number(count), kinds[kind as Kind]);
   const printStatus = () => {
-    const status: StatusLine = { open: hostile.open(), answers: [...new Set(hostile.answers)] };
+    const status: StatusLine = { open: hostile.open(), responses: [...new Set(hostile.responses)] };
     process.stdout.write(`${JSON.stringify(status)}\n`);
   };
   printStatus();

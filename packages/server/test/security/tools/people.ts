@@ -37,9 +37,9 @@ const letters = 'abcdefghijklmnopqrstuvwxyz0123456789';
 const createMark = (random: () => number): string =>
   Array.from({ length: 12 }, () => letters[Math.floor(random() * letters.length)]).join('');
 
-const expectStatus = <Each extends { status: number; body: unknown }>(answer: Each, status = 200): Each => {
-  if (answer.status === status) return answer;
-  throw new Error(`expected ${status}, got ${answer.status}: ${JSON.stringify(answer.body)}`);
+const expectStatus = <Each extends { status: number; body: unknown }>(response: Each, status = 200): Each => {
+  if (response.status === status) return response;
+  throw new Error(`expected ${status}, got ${response.status}: ${JSON.stringify(response.body)}`);
 };
 
 /** Creates an unrelated contact, with values of random lengths. */
@@ -185,7 +185,7 @@ export const addPerson = async (peopleContext: PeopleContext, events: number): P
   const retry = async (newURL: string) => {
     const call = (operation: Parameters<ResponseCounter['call']>[1], fields: object) =>
       counter.call(newURL, operation, { ...fields });
-    const answers = [
+    const responses = [
       await call('createContact', claim),
       await call('createContact', creation),
       await call('logEvent', direct),
@@ -194,7 +194,7 @@ export const addPerson = async (peopleContext: PeopleContext, events: number): P
     const batch = await call('logEvents', events1000(0));
     const entries = (batch.body.event as { status: string; duplicate?: boolean }[]) ?? [];
     const entryStatuses = entries.map(({ status, duplicate }) => (duplicate ? 'duplicate' : status));
-    return [...answers.map(({ status }) => String(status)), ...new Set(entryStatuses)];
+    return [...responses.map(({ status }) => String(status)), ...new Set(entryStatuses)];
   };
   return {
     traces: [mark, handle],

@@ -1,6 +1,6 @@
 /** An account with contacts and browsers that an attacker could harm, and checks that they are unharmed. */
 import { limits } from '@firsthand/contract/limits';
-import type { Answer, Fields, Scene } from '../../fixtures/scene.ts';
+import type { Fields, ParsedResponse, Scene } from '../../fixtures/scene.ts';
 
 /** A part of values that no attacker knows. A response that contains it is a leak. */
 export const secret = 'known-to-nobody-else';
@@ -38,7 +38,7 @@ export interface PlantedAccount {
   voidClaimsAndFindViolations(): Promise<string[]>;
 }
 
-const expectOK = ({ status, body }: Answer) => {
+const expectOK = ({ status, body }: ParsedResponse) => {
   if (status === 200) return body;
   throw new Error(`expected 200, got ${status}: ${JSON.stringify(body)}`);
 };

@@ -7,7 +7,7 @@ import Database from '../../../src/store/sqlite/database/better-sqlite3.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-export interface Answer {
+export interface ParsedResponse {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: a test fails if it reads a field that is missing.
   readonly body: any;
@@ -32,9 +32,9 @@ export interface ResponseCounter {
     operation: OperationName,
     fields: Fields,
     headers?: Readonly<Record<string, string>>,
-  ): Promise<Answer>;
+  ): Promise<ParsedResponse>;
   /** Sends a body that can't be parsed, with the token in a header. */
-  callWithText(url: string, operation: OperationName, text: string, token: string): Promise<Answer>;
+  callWithText(url: string, operation: OperationName, text: string, token: string): Promise<ParsedResponse>;
 }
 
 export const createResponseCounter = (): ResponseCounter => {
@@ -46,18 +46,18 @@ export const createResponseCounter = (): ResponseCounter => {
     else if (status === '200') counts.stored += 1;
   };
 
-  const count = (operation: OperationName, { status, body }: Answer): void => {
+  const count = (operation: OperationName, { status, body }: ParsedResponse): void => {
     if (!writeOperations.includes(operation)) return;
     if (operation === 'logEvents' && status === 200) body.event.forEach(countEvent);
     else if (operation === 'logEvent') countEvent(body);
     else if (isRefusal(status)) counts.refused += 1;
   };
 
-  const read = async (operation: OperationName, pending: Promise<Response>): Promise<Answer> => {
+  const read = async (operation: OperationName, pending: Promise<Response>): Promise<ParsedResponse> => {
     const response = await pending;
-    const answer = { status: response.status, body: await response.json() };
-    count(operation, answer);
-    return answer;
+    const parsed = { status: response.status, body: await response.json() };
+    count(operation, parsed);
+    return parsed;
   };
 
   return {

@@ -1,8 +1,8 @@
 /** Finds responses that acknowledged events before the events were certain to be on the disk. */
-import { isAnswer, isSync, type TracedCall } from './tracing.ts';
+import { isResponse, isSync, type TracedCall } from './tracing.ts';
 
 /** The options with which strace logs everything that this file needs, with complete pages and responses. */
-export const answerOptions = ['-s', '4096', '-e', 'trace=fsync,fdatasync,pwrite64,write,writev,sendto,sendmsg'];
+export const straceOptions = ['-s', '4096', '-e', 'trace=fsync,fdatasync,pwrite64,write,writev,sendto,sendmsg'];
 
 /**
  * The events that a call contains, in the format of ledger.ts. A page with several events stores the common part of
@@ -17,7 +17,7 @@ const isFailedSync = ({ text }: TracedCall): boolean => /^f(?:data)?sync\(\d+<\/
 
 /** The events that responses acknowledged. */
 export const listAcknowledgedEvents = (calls: readonly TracedCall[]): ReadonlySet<string> =>
-  new Set(calls.filter(isAnswer).flatMap(eventsIn));
+  new Set(calls.filter(isResponse).flatMap(eventsIn));
 
 /**
  * Finds responses that began before the commit of one of their events was synced. A sync of the log counts if it began
@@ -25,7 +25,7 @@ export const listAcknowledgedEvents = (calls: readonly TracedCall[]): ReadonlySe
  * a failed sync, later syncs prove nothing: the kernel can drop the dirty pages and report success (fsyncgate), and
  * SQLite reads no log beyond a gap.
  */
-export const findFalseAnswers = (calls: readonly TracedCall[]): TracedCall[] => {
+export const findEarlyResponses = (calls: readonly TracedCall[]): TracedCall[] => {
   const failed = Math.min(...calls.filter(isFailedSync).map(({ began }) => began));
   const syncs = calls.filter((call) => isSync(call) && call.ended < failed);
   const written = new Map<string, number>();
@@ -34,5 +34,5 @@ export const findFalseAnswers = (calls: readonly TracedCall[]): TracedCall[] => 
   }
   const isSynced = (event: string, before: number) =>
     syncs.some(({ began, ended }) => began > (written.get(event) ?? Infinity) && ended < before);
-  return calls.filter((call) => isAnswer(call) && !eventsIn(call).every((event) => isSynced(event, call.began)));
+  return calls.filter((call) => isResponse(call) && !eventsIn(call).every((event) => isSynced(event, call.began)));
 };
