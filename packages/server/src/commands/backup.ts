@@ -22,7 +22,7 @@ const backup = async (file: string | undefined, options: DatabaseOptions): Promi
   printLine(`Backed up the database to ${file}: ${size} bytes`);
 };
 
-/** A server with BACKUP_DIR runs this too. */
+/** A server with BACKUP_DIR also runs this command. */
 const backUpIntoFolder = async (options: DatabaseOptions): Promise<void> => {
   const { backupDir, backupKeep } = toSettings(folderSettings, options as Readonly<Record<string, unknown>>);
   if (backupDir === undefined) throw new UsageError('name a file for the backup, or set BACKUP_DIR');

@@ -22,7 +22,7 @@ import { addServerOptions, connect, type ServerOptions } from './shared/server.t
 export const defineImport = (command: Command): void => {
   const collect = (text: string, all: readonly string[] = []) => [...all, text];
   addServerOptions(command)
-    .argument('<file>', 'a CSV file, with the names of columns on its first line')
+    .argument('<file>', 'a CSV file, with column names on its first line')
     .option(
       '--map <column=field>',
       `what a column contains: ${contactTargets.join(', ')}, or nothing; repeat the option for more columns`,
@@ -30,7 +30,7 @@ export const defineImport = (command: Command): void => {
     )
     .option('--profile <contactProfileID>', 'the profile of new contacts without one')
     .option('--dry-run', 'only show what would be created, changed and refused')
-    .option('--refused <file>', 'write rows that are refused to this CSV file, to be fixed and imported')
+    .option('--refused <file>', 'write refused rows to this CSV file, so that you can fix and import them')
     .addHelpText('after', '\nIf it was interrupted, run the same command again.')
     .action(importFile);
 };
@@ -53,16 +53,16 @@ const parseColumns = (maps: readonly string[] = []): Map<string, ContactTarget |
     }),
   );
 
-/** An import that continues adds to the file of its earlier run. */
+/** A resumed import appends to the file of its earlier run. */
 const createRefusedFile = (path: string | undefined, isContinued: boolean) => {
-  const isAdded = isContinued && path !== undefined && existsSync(path);
-  const output = path === undefined ? undefined : createWriteStream(path, { flags: isAdded ? 'a' : 'w' });
+  const isAppended = isContinued && path !== undefined && existsSync(path);
+  const output = path === undefined ? undefined : createWriteStream(path, { flags: isAppended ? 'a' : 'w' });
   let rows = 0;
   return {
     add(refused: RefusedRow, header: readonly string[]): void {
       const { line, column, reason } = refused;
       const table = createRefusedTable(header);
-      if (rows === 0 && !isAdded) output?.write(`\ufeff${toCSVLine(table.header)}`);
+      if (rows === 0 && !isAppended) output?.write(`\ufeff${toCSVLine(table.header)}`);
       output?.write(toCSVLine(table.toCells(refused)));
       rows += 1;
       if (output === undefined && rows <= maxPrinted)
@@ -89,7 +89,7 @@ const importFile = async (file: string, options: ImportOptions): Promise<void> =
   const client = await connect(options);
   const start = await readStart(file);
   const open = () => openSource(file, start);
-  // Before anything is stored, because the rest of the file may be unreadable.
+  // Checked before anything is stored, because the rest of the file might be unreadable.
   const { settings } = await checkContacts({ open, columns }, contactProfileID);
   const entry = { kind: 'contacts', importName: basename(file), fingerprint: await hashFile(file, settings) } as const;
   const begun = dryRun ? undefined : await client.createImport(entry);

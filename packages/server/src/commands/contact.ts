@@ -12,7 +12,7 @@ export const define = (command: Command): void => {
     command.command('show [contactUUID]').description('show a contact, by its contactUUID or e-mail address'),
   )
     .option('--external-id <contactExternalID>', 'find the contact by your own ID')
-    // A contactUUID may begin with a hyphen.
+    // A contactUUID can begin with a hyphen.
     .allowUnknownOption()
     .action(show);
   addServerOptions(

@@ -35,7 +35,9 @@ const examineSettings = (): Finding => {
 const findExistingParent = (folder: string): string =>
   existsSync(folder) || dirname(folder) === folder ? folder : findExistingParent(dirname(folder));
 
-/** Checks that this user can write to REPORTS_DIR, which a start requires. examineStore checks BACKUP_DIR. */
+/**
+ * Checks that this user can write to REPORTS_DIR, which the server requires to start. examineStore checks BACKUP_DIR.
+ */
 const examineReportsFolder = (reportsDir: string | undefined): Finding[] => {
   if (reportsDir === undefined) return [];
   const folder = resolve(reportsDir);

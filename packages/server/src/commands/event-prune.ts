@@ -4,9 +4,9 @@ import type { Command } from 'commander';
 import { printJSON, printLine, toTable } from './shared/printing.ts';
 import { addServerOptions, connect, type ServerOptions } from './shared/server.ts';
 
-/** Newer names are kept: a second sender may still appear. */
+/** Newer names are kept, because a second sender might still use them. */
 const minAgeMilliseconds = 24 * 3_600_000;
-/** Events this close together may be from one sender, under any number of userUUIDs. */
+/** Events this close together might come from one sender that uses any number of userUUIDs. */
 const burstMilliseconds = 3_600_000;
 
 export const definePrune = (command: Command): void => {
@@ -22,7 +22,7 @@ or if their first events are deleted. The events of a removed name stay, under i
     .action(prune);
 };
 
-/** Whether all `count` events of an eventID are from one user. False if the retention has deleted some of them. */
+/** Whether all `count` events of an eventID are from one user. False if retention has deleted some of them. */
 const hasOneUser = async (client: Client, eventID: number, count: number): Promise<boolean> => {
   const users = new Set<string>();
   let events = 0;
@@ -41,7 +41,7 @@ const prune = async (options: ServerOptions & { readonly dryRun?: boolean }): Pr
   const { account } = await client.getAccount({});
   const { eventDefinition = [] } = await client.getEvent({ include: ['definition'], limit: 1 });
   const definitions = new Map(eventDefinition.map((definition) => [definition.eventID, definition]));
-  // updateAccount refuses to remove these.
+  // updateAccount refuses to remove merge targets.
   const mergeTargets = new Set(account.event.map(({ mergedInto }) => mergedInto));
   const pruned: { eventID: number; eventName: string; count: number }[] = [];
   for (const { eventID, eventName, byBrowser, mergedInto } of account.event) {

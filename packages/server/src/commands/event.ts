@@ -7,8 +7,8 @@ import { addServerOptions, connect, type ServerOptions } from './shared/server.t
 
 export const define = (command: Command): void => {
   addServerOptions(command.command('log').description('log an event'))
-    .option('--event-id <number>', 'the ID of the kind of event')
-    .option('--name <eventName>', 'the name of the kind of event; a new name is added to the catalogue')
+    .option('--event-id <number>', 'the numeric ID of the event type')
+    .option('--name <eventName>', 'the name of the event type; a new name is added to the catalogue')
     .option('--user <userUUID>', 'the user (browser) of the event')
     .option('--contact <contactUUID>', 'the contact of the event')
     .option('--external-id <contactExternalID>', 'the contact of the event, by your own ID')

@@ -18,9 +18,9 @@ export const define = (command: Command): void => {
       `
 Without --since, all events are written to a new folder, each with its current owner.
 
-With --since last, the first export to a folder has everything, and each later one adds the events that are new. It also
-replaces the tables of contacts, links and owners, and removes the events that were erased or deleted since.
---since 2026-11-01T00:00:00Z does the same, but without the events that happened before that time.`,
+With --since last, the first export to a folder contains all events, and each later export adds the new events. It also
+replaces the tables of contacts, links and owners, and removes events that have since been erased or deleted.
+--since 2026-11-01T00:00:00Z does the same, but omits events that happened before that time.`,
     )
     .action(runExport);
 };

@@ -20,13 +20,15 @@ import { addServerOptions, connect, type ServerOptions } from './shared/server.t
 export const define = (command: Command): void => {
   addServerOptions(command)
     .argument('[files...]', 'files of events: JSON lines, JSON, CSV or Parquet, also compressed with gzip')
-    .addOption(new Option('--format <format>', 'by default recognized by the first row').choices(formatNames))
+    .addOption(
+      new Option('--format <format>', 'the format; by default detected from the first row').choices(formatNames),
+    )
     .option('--dry-run', 'only check the files, and store nothing')
     .addHelpText('after', '\nIf it was interrupted, run the same command again: each file is imported exactly once.')
     .action((files: readonly string[], options: ImportOptions) =>
       files.length === 0 ? command.help({ error: true }) : importFiles(files, options),
     );
-  // Commander gives their flags to this command, which has flags of the same names.
+  // Commander assigns the flags of subcommands to this command, which has flags with the same names.
   addServerOptions(command.command('list').description('list imports of events and contacts, newest first')).action(
     (_, listing: Command) => list(listing.optsWithGlobals()),
   );
@@ -44,7 +46,10 @@ const parquet = Buffer.from('PAR1').toString('hex');
 
 type ReadAll = () => AsyncIterable<Reading>;
 
-/** Checks the format of a file. Returns a function that reads it, because few of many files can be open together. */
+/**
+ * Checks the format of a file. Returns a function that reads it, because only a limited number of files can be open at
+ * a time.
+ */
 const prepare = async (path: string, format?: FormatName): Promise<ReadAll> => {
   const start = await readStart(path);
   if (start !== parquet) {
@@ -70,7 +75,7 @@ interface SourceFile {
   readonly readAll: ReadAll;
 }
 
-/** Imports a file. Returns the result, and a text about it. */
+/** Imports a file. Returns the result, and a description of it. */
 const importFile = async (
   client: Client,
   { path, readAll }: SourceFile,
@@ -153,6 +158,7 @@ const undo = async (importID: string, options: ServerOptions): Promise<void> => 
   }
   if (options.json) return printJSON(response);
   printLine(`Undid the import of ${response.importName}`);
-  if (response.kept > 0) printLine(`${response.kept} contacts stay, because something else has changed or uses them`);
+  if (response.kept > 0)
+    printLine(`${response.kept} contacts were kept, because they have changed since the import or are used elsewhere`);
 };
 const pollMilliseconds = 500;

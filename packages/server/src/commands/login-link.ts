@@ -10,7 +10,10 @@ import { printJSON, printLine } from './shared/printing.ts';
 
 export const define = (command: Command): void => {
   addSettings(addDatabase(command), addressSettings)
-    .argument('[e-mail]', 'who signs in, by default the only owner; an unknown person becomes an owner')
+    .argument(
+      '[e-mail]',
+      'the address of the person who signs in; by default, the only owner; a new person becomes an owner',
+    )
     .option('--account <accountUUID>', 'the account; required if there are several')
     .action(printLink);
 };
@@ -42,6 +45,6 @@ const printLink = async (requested: string | undefined, options: AccountOptions)
   // The database does not store where a server listens.
   printLine([
     '',
-    'The link uses CONSOLE_ORIGIN, or else HOST, PORT and BASE_PATH. If it does not open, set them as for the server.',
+    "The link uses CONSOLE_ORIGIN, or else HOST, PORT and BASE_PATH. If it does not open, set them to the server's values.",
   ]);
 };

@@ -1,6 +1,6 @@
 /**
- * The `firsthand` program. The file of a noun, such as `token`, is loaded on first use, so `firsthand --help` loads
- * none.
+ * The `firsthand` program. The file of a command, such as `token`, is loaded on first use, so `firsthand --help` loads
+ * none of these files.
  */
 import { Command, CommanderError } from 'commander';
 import { version } from '../shared/version.ts';
@@ -92,12 +92,12 @@ const createProgram = (): Command => {
 /** Checked before Commander, which would load the command's file first. */
 const wantsVersion = (args: readonly string[]): boolean => args.includes('--version') || args.includes('-V');
 
-/** The options without a value that commands with an ID argument have. */
+/** The options of commands with an ID argument that take no value. */
 const flags = ['--descendants', '--json'];
 
 /**
- * Moves IDs behind `--`: a nanoid may begin with a hyphen, which Commander takes for an option. Option values stay in
- * place.
+ * Moves IDs behind `--`: a nanoid can begin with a hyphen, which Commander would parse as an option. Option values stay
+ * in place.
  */
 const withIDsLast = (args: readonly string[]): readonly string[] => {
   const isValue = (before = ''): boolean => before.startsWith('--') && !flags.includes(before);

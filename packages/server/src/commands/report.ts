@@ -24,7 +24,7 @@ const addFilter = (command: Command): Command =>
     .option('--filter <filter>', `only events that match: ${filterHelp}`)
     .option('--robots', 'also count events from bots');
 
-/** Adds the flags of every report over a range. */
+/** Adds the flags that all reports over a time range share. */
 const addRange = (command: Command): Command =>
   addFilter(command)
     .requiredOption('--from <time>', 'only events at or after this time or day, such as 2026-11-01')
@@ -36,7 +36,7 @@ const addReport = (command: Command): Command =>
   );
 
 const addValue = (command: Command): Command =>
-  command.option('--value <attrID>', 'an attribute whose numbers are added up');
+  command.option('--value <attrID>', 'an attribute whose numeric values are summed');
 const addVisits = (command: Command): Command =>
   command.option('--visits', 'add the bounce rate, and the average page views and seconds of sessions');
 
@@ -62,7 +62,7 @@ export const define = (command: Command): void => {
     .requiredOption('--step <filter>', `${filterHelp}; repeat the option for the next step`, collect)
     .option('--within <seconds>', 'maximum time from the first step to the last; 30 days by default')
     .addOption(
-      new Option('--per <unit>', 'what completes the steps; a person by default').choices([
+      new Option('--per <unit>', 'the unit that completes the steps; a person by default').choices([
         'person',
         'session',
       ] as const),
@@ -85,7 +85,7 @@ export const define = (command: Command): void => {
     .option('--is <value>', 'for a row: its value; repeat the option for a second dimension', collect)
     .option('--step <filter>', `for a number in a funnel: ${filterHelp}; repeat the option for the next step`, collect)
     .option('--within <seconds>', 'maximum time from the first step to the last; 30 days by default')
-    .addOption(new Option('--per <unit>', 'what completes the steps').choices(['person', 'session'] as const))
+    .addOption(new Option('--per <unit>', 'the unit that completes the steps').choices(['person', 'session'] as const))
     .option('--reached <step>', 'people who reached this step; the first is 1')
     .option('--dropped <step>', 'people who reached this step but not the next one')
     .option('--cohort <number>', 'for a number in a retention report: the people of this period; the first is 1')
@@ -105,7 +105,9 @@ export const define = (command: Command): void => {
     .option('--cursor <cursor>', 'the nextCursor of the previous page')
     .action(people);
   addFilter(
-    command.command('live').description('count the people of the last five minutes, by page, origin and country'),
+    command
+      .command('live')
+      .description('count the people active in the last five minutes, by page, origin and country'),
   )
     .option('--limit <number>', 'the maximum number of rows of each list; 10 by default')
     .action(live);
@@ -150,11 +152,11 @@ type Row = readonly Cell[];
 /** The rows of a report over one range. */
 interface Rows {
   readonly rows: readonly Row[];
-  /** Only in the table, not in CSV. */
+  /** Rows that only the table shows, not CSV. */
   readonly more?: readonly Row[];
 }
 
-/** Rounds numbers to four decimals. CSV and JSON have all decimals. */
+/** Rounds numbers to four decimals. CSV and JSON contain all decimals. */
 const toTableText = (cell: Cell): string => {
   if (cell === null) return '-';
   return String(typeof cell === 'number' ? Math.round(cell * 1e4) / 1e4 : cell);
@@ -165,7 +167,7 @@ const printRows = (csv: boolean | undefined, head: readonly string[], rows: read
   else printLine(toTable([head.map((name) => name.toUpperCase()), ...rows.map((row) => row.map(toTableText))]));
 };
 
-/** Prints a response as JSON, or the rows of its range and the earlier one under `columns`. */
+/** Prints a response as JSON, or its rows under `columns`: those of its range, then those of the earlier range. */
 const print = <Name extends ReportName>(
   { json, csv }: ReportOptions,
   response: ReportResponse<Name>,
@@ -250,7 +252,7 @@ const groupCells = (keys: readonly string[], { values, eventName }: Pick<GroupRo
   ...(keys.includes('eventName') ? [eventName ?? null] : []),
 ];
 
-/** The first cells of a summary row, in place of a group's. */
+/** The first cells of a summary row, which replace the cells that identify a group. */
 const summaryCells = (keys: readonly string[], label: string): Row => [label, ...keys.slice(1).map(() => '')];
 
 type BreakdownOptions = ReportOptions &

@@ -15,7 +15,7 @@ const restore = async (backup: string, options: DatabaseOptions): Promise<void> 
     `Restored ${file} from ${backup}: ${bytes} bytes, verified`,
     ...(previous === null
       ? []
-      : [`The previous database is now ${previous}. It holds personal data: delete it when you no longer need it.`]),
+      : [`The previous database is now ${previous}. It contains personal data: delete it when you no longer need it.`]),
     ...(owner === null ? [] : [`Its files belong to user ${owner}, like the replaced file or its folder.`]),
     `Identifiers in the erasure record: ${erasedIdentifiers}. The server erases them again before it accepts requests.`,
   ]);

@@ -11,7 +11,10 @@ const names = Object.keys(settings) as SettingName[];
 const fatalExitCode = 70;
 /** Under npm, a signal that arrives this soon after the first counts as the same signal. */
 const sameSignalMs = 500;
-/** After this time the process exits even if the shutdown is incomplete, so that it takes less than five seconds. */
+/**
+ * The process exits after this time even if the shutdown is incomplete, so that a shutdown takes less than five
+ * seconds.
+ */
 const stopLimitMs = 4_900;
 
 export const define = (command: Command): void => {

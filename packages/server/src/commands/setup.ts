@@ -39,7 +39,7 @@ const defaultFile = '/etc/firsthand.env';
 const defaultUnit = '/etc/systemd/system/firsthand.service';
 /** The unit of the Debian package. */
 const packagedUnit = '/usr/lib/systemd/system/firsthand.service';
-/** The first line of a unit that setup may replace. */
+/** The first line of a unit that `firsthand setup` is allowed to replace. */
 const unitHeader = '# Written by firsthand setup.\n';
 
 interface Options {
@@ -156,7 +156,10 @@ interface User {
   readonly gid: number;
 }
 
-/** Returns the service's user, created if missing. Undefined unless this process is root: only root may chown files. */
+/**
+ * Returns the service's user, created if missing. Undefined unless this process runs as root: only root can chown
+ * files.
+ */
 const ensureUser = ({ user, data }: Options): User | undefined => {
   if (process.getuid?.() !== 0) return undefined;
   const idOf = (flag: string) => Number(execFileSync('id', [flag, user], { stdio: ['ignore', 'pipe', 'ignore'] }));
@@ -224,7 +227,7 @@ const checkSite = async (store: Store, { account }: AccountSummary, site: string
   );
 };
 
-/** The host without its port and `www.`; a site is usually reachable with and without it. */
+/** The host without its port and `www.`; a site is usually reachable with and without `www.`. */
 const toBareHost = (origin: string): string => new URL(origin).hostname.replace(/^www\./, '');
 
 const setUp = async (options: Options, settingsFile: string): Promise<void> => {

@@ -20,7 +20,7 @@ export const define = (command: Command): void => {
   addDatabase(command.command('revoke <tokenID>').description('revoke a token; it stops working immediately'))
     .option('--account <accountUUID>', 'the account of the token; omit it for an operator token')
     .option('--descendants', 'also revoke every token that it created, directly or indirectly')
-    // A tokenID may begin with a hyphen.
+    // A tokenID can begin with a hyphen.
     .allowUnknownOption()
     .action(revoke);
   addDatabase(

@@ -17,18 +17,20 @@ const wholeNumber = (min: number, max: number) =>
     .transform(Number)
     .pipe(z.number().min(min).max(max));
 
-const millisecondsOf = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-const minPeriod = 10 * millisecondsOf.s;
-const maxPeriod = 365 * millisecondsOf.d;
+const millisecondsPerUnit = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const minPeriod = 10 * millisecondsPerUnit.s;
+const maxPeriod = 365 * millisecondsPerUnit.d;
 
 /** Parses a number with a unit into milliseconds. */
 const period = z
   .string()
   .regex(/^\d{1,6}[smhd]$/)
-  .transform((text) => Number(text.slice(0, -1)) * millisecondsOf[text.slice(-1) as keyof typeof millisecondsOf])
+  .transform(
+    (text) => Number(text.slice(0, -1)) * millisecondsPerUnit[text.slice(-1) as keyof typeof millisecondsPerUnit],
+  )
   .pipe(z.number().min(minPeriod).max(maxPeriod));
 
-/** An origin as browsers send it. */
+/** An https origin, in the form in which browsers send it. */
 const consoleOrigin = z
   .string()
   .max(300)
@@ -41,9 +43,8 @@ const basePath = z
   .transform((path) => (path.endsWith('/') ? path : `${path}/`));
 
 /**
- * The first segments of the server's own paths. TRACKER_PATH and API_PREFIX may not start with one: they could collide,
- * and ad blockers match some of them. The second list has paths that aren't operations, including some reserved for
- * later.
+ * First path segments that the server uses or reserves. TRACKER_PATH and API_PREFIX must not start with one of these:
+ * they could collide with the server's own paths, and ad blockers match some of them.
  */
 const reservedSegments = new Set([
   ...[
@@ -128,9 +129,9 @@ const contact = z
 export interface Setting {
   readonly variable: string;
   readonly flag: string;
-  /** For `--help`. */
+  /** The description in `--help`. */
   readonly means: string;
-  /** Ends the sentence "PORT must be …". */
+  /** Completes the sentence "PORT must be …". */
   readonly form: string;
   readonly schema: z.ZodType<unknown, string>;
   readonly fallback?: string;
@@ -259,7 +260,7 @@ export const settings = {
   retentionDays: {
     variable: 'RETENTION_DAYS',
     flag: '--retention-days <days>',
-    means: 'delete events received longer ago than this; by default, events are kept forever',
+    means: 'delete events received more than this many days ago; by default, events are kept forever',
     form: 'a whole number of days, 1 or more',
     schema: wholeNumber(1, 99_999),
   },
@@ -306,7 +307,7 @@ export const settings = {
   reportsMemory: {
     variable: 'REPORTS_MEMORY',
     flag: '--reports-memory <megabytes>',
-    means: 'megabytes of memory that reports may use, in addition to the server',
+    means: "megabytes of memory that reports may use, in addition to the server's own",
     form: 'a whole number of megabytes from 128 to 1000000',
     schema: wholeNumber(128, 1_000_000),
     fallback: '256',
@@ -322,7 +323,7 @@ export const settings = {
   reportsSeconds: {
     variable: 'REPORTS_SECONDS',
     flag: '--reports-seconds <seconds>',
-    means: 'how long a report may take; reading new events before it, and its contacts after it, may each take as long',
+    means: 'time limit of a report; reading new events before it and contacts after it can each take equally long',
     form: 'a whole number of seconds from 1 to 240',
     schema: wholeNumber(1, 240),
     fallback: '10',
@@ -447,7 +448,7 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>, fl
   }
   const config = readSettings(Object.keys(settings) as SettingName[], env, flags);
   const ineffective = findIneffective(env, flags);
-  // The required setting may be present but misspelled.
+  // The required setting might be present but misspelled.
   if (ineffective.length > 0) throw new BadConfiguration([...ineffective, ...findMisspelledSettings(env)].join('\n'));
   if (config.backupDir !== undefined && !/^sqlite:(?!:memory:$)/.test(config.databaseURL)) {
     throw new BadConfiguration(

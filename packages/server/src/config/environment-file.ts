@@ -14,7 +14,7 @@ const ignored = /^[ \t]*(?:#.*)?$/;
 
 /**
  * Returns the variables of an environment file. Throws BadConfiguration for a line that systemd and a shell could read
- * differently; the message has the line's number but not its value, which may be secret.
+ * differently; the message has the line's number but not its value, which might be secret.
  */
 export const parseEnvironmentFile = (text: string, file: string): Record<string, string> => {
   const variables: Record<string, string> = {};

@@ -28,16 +28,16 @@ it('reuses the account that an earlier release created under another name', asyn
 
 it('lets pages add to the catalogues', async () => {
   const demo = await openDemoAccount(store, 0);
-  expect(await store.getAccount(demo?.asker.account as number)).toMatchObject({ browserCatalogue: true });
+  expect(await store.getAccount(demo?.caller.account as number)).toMatchObject({ browserCatalogue: true });
 });
 
 it('creates a browser token if all existing browser tokens are revoked', async () => {
   const first = await openDemoAccount(store, 0);
-  const account = first?.asker.account as number;
+  const account = first?.caller.account as number;
   const { tokens } = await store.getAccount(account);
   for (const { tokenID } of tokens) await store.revokeToken({ account, tokenID, time: 1 });
   const second = await openDemoAccount(store, 2);
-  expect(second?.asker.account).toBe(account);
+  expect(second?.caller.account).toBe(account);
   expect(second?.browserToken).not.toBe(first?.browserToken);
   expect(await openDemoAccount(store, 3)).toMatchObject({ browserToken: second?.browserToken });
 });

@@ -5,7 +5,7 @@ import { createTokenText, hashToken, isLive, newToken } from '../ingest/token.ts
 import { isSampleShop } from '../sample-shop/account.ts';
 import type { Access, Store, StoreCaller } from '../store/store.ts';
 
-/** The name in earlier releases. */
+/** The account's name in earlier releases. */
 const earlierName = 'Demo shop';
 export const demoAccountName = 'My site';
 
@@ -35,7 +35,7 @@ export interface DemoAccount {
   /** Set only when the account has just been created. */
   readonly serverToken: string | undefined;
   /** The caller for the demo's reads, with the rights of a server token. */
-  readonly asker: StoreCaller;
+  readonly caller: StoreCaller;
 }
 
 /**
@@ -53,7 +53,7 @@ export const openDemoAccount = async (store: Store, time: number): Promise<DemoA
     : await createDemoAccount(store, time);
   // The cast is safe: the token is live and belongs to an account.
   const { account, token } = (await store.findAccess(hashToken(browserToken))) as Access & { account: number };
-  return { browserToken, serverToken, asker: { account, token, browser: false } };
+  return { browserToken, serverToken, caller: { account, token, browser: false } };
 };
 
 const createDemoAccount = async (store: Store, time: number) => {

@@ -12,28 +12,28 @@ const userUUID = 'a-browser-of-a-test';
 /**
  * A store with the demo's account. The browser has an event, and the shop's server has identified its visitor as Ann.
  */
-const setUp = async (): Promise<{ store: Store; asker: StoreCaller; contactUUID: string }> => {
+const setUp = async (): Promise<{ store: Store; caller: StoreCaller; contactUUID: string }> => {
   const store = await openStore({ databaseURL: await newDatabaseURL(), role: 'server', onFatal: () => {} });
-  const { asker } = (await openDemoAccount(store, 0)) as { asker: StoreCaller };
-  await store.logEvents({ ...asker, receivedTime: 0, events: [newEvent({ userUUID })] });
-  const ann = { ...newContact({ userUUID, address: 'ann@shop.example' }), ...asker, verified: true };
+  const { caller } = (await openDemoAccount(store, 0)) as { caller: StoreCaller };
+  await store.logEvents({ ...caller, receivedTime: 0, events: [newEvent({ userUUID })] });
+  const ann = { ...newContact({ userUUID, address: 'ann@shop.example' }), ...caller, verified: true };
   const { contactUUID } = await store.createContact({ ...ann, fields: { contactFirstname: 'Ann' } });
-  return { store, asker, contactUUID };
+  return { store, caller, contactUUID };
 };
 
 it('shows only the contact data that this browser sent', async () => {
-  const { store, asker, contactUUID } = await setUp();
-  const readPeople = async () => (await readBrowserData(store, asker, userUUID)).people;
+  const { store, caller, contactUUID } = await setUp();
+  const readPeople = async () => (await readBrowserData(store, caller, userUUID)).people;
   expect(await readPeople()).toEqual([{ contactUUID, name: '', address: '' }]);
-  const claim = { ...newContact({ userUUID, address: 'ann@shop.example' }), ...asker, browser: true, verified: false };
+  const claim = { ...newContact({ userUUID, address: 'ann@shop.example' }), ...caller, browser: true, verified: false };
   await store.createContact({ ...claim, fields: { contactFirstname: 'Annie', contactLastname: 'Lee' } });
   expect(await readPeople()).toEqual([{ contactUUID, name: 'Annie Lee', address: 'ann@shop.example' }]);
 });
 
 it('shows no data of a contact that is erased between two reads', async () => {
-  const { store, asker, contactUUID } = await setUp();
+  const { store, caller, contactUUID } = await setUp();
   const storeAfterErasure = { ...store, getContact: () => Promise.reject(new Refusal('erased_contact')) };
-  const { people, events } = await readBrowserData(storeAfterErasure, asker, userUUID);
+  const { people, events } = await readBrowserData(storeAfterErasure, caller, userUUID);
   expect(people).toEqual([{ contactUUID, name: '', address: '' }]);
   expect(events).toMatchObject([{ contactUUID, loggedAnonymously: true }]);
 });
@@ -42,7 +42,7 @@ it.each([
   ['fails', new Error('disk')],
   ['is unavailable', new Refusal('unavailable')],
 ])('rejects instead of assuming an erased contact if the store %s', async (_, error) => {
-  const { store, asker } = await setUp();
+  const { store, caller } = await setUp();
   const failing = { ...store, getContact: () => Promise.reject(error) };
-  await expect(readBrowserData(failing, asker, userUUID)).rejects.toBe(error);
+  await expect(readBrowserData(failing, caller, userUUID)).rejects.toBe(error);
 });

@@ -38,9 +38,14 @@ const toPerson = (contactUUID: string, claims: readonly ClaimDetail[]): Person =
   return { contactUUID, name: `${contactFirstname} ${contactLastname}`.trim(), address: contactEmailaddress };
 };
 
-const findPerson = async (store: Store, asker: StoreCaller, userUUID: string, contactUUID: string): Promise<Person> => {
+const findPerson = async (
+  store: Store,
+  caller: StoreCaller,
+  userUUID: string,
+  contactUUID: string,
+): Promise<Person> => {
   try {
-    const { claims = [] } = await store.getContact({ ...asker, contactUUID, include: ['claim'] });
+    const { claims = [] } = await store.getContact({ ...caller, contactUUID, include: ['claim'] });
     return toPerson(
       contactUUID,
       claims.filter((claim) => claim.userUUID === userUUID),
@@ -52,9 +57,9 @@ const findPerson = async (store: Store, asker: StoreCaller, userUUID: string, co
   }
 };
 
-export const readBrowserData = async (store: Store, asker: StoreCaller, userUUID: string): Promise<BrowserData> => {
+export const readBrowserData = async (store: Store, caller: StoreCaller, userUUID: string): Promise<BrowserData> => {
   const { events, next } = await store.getEvents({
-    account: asker.account,
+    account: caller.account,
     userUUID,
     order: 'desc',
     limit: maxEvents,
@@ -72,6 +77,6 @@ export const readBrowserData = async (store: Store, asker: StoreCaller, userUUID
       loggedAnonymously: why.rule === 'reached back',
     })),
     hasMore: next !== null,
-    people: await Promise.all(owners.map((contactUUID) => findPerson(store, asker, userUUID, contactUUID))),
+    people: await Promise.all(owners.map((contactUUID) => findPerson(store, caller, userUUID, contactUUID))),
   };
 };

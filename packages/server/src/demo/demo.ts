@@ -17,14 +17,14 @@ export interface Demo extends Pick<DemoAccount, 'browserToken' | 'serverToken'> 
 export const openDemo = async ({
   paths,
   ...options
-}: Omit<StreamOptions, 'asker'> & { readonly paths: PagePaths }): Promise<Demo | undefined> => {
+}: Omit<StreamOptions, 'caller'> & { readonly paths: PagePaths }): Promise<Demo | undefined> => {
   const account = await openDemoAccount(options.store, Date.now());
   if (!account) return undefined;
-  const { asker, browserToken, serverToken } = account;
+  const { caller, browserToken, serverToken } = account;
   const page = createPage(browserToken, paths);
-  const stream = createStream({ ...options, asker });
+  const stream = createStream({ ...options, caller });
   return {
-    account: asker.account,
+    account: caller.account,
     browserToken,
     serverToken,
     addTo: (app, basePath) => {

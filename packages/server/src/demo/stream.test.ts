@@ -24,7 +24,7 @@ const setUp = (failsFrom: number) => {
         return () => {};
       },
     } as Partial<Store> as Store,
-    asker: { account: 1, token: 1, browser: false },
+    caller: { account: 1, token: 1, browser: false },
     log: pino({}, { write: (line) => (logged += line) }),
     isStopping: () => false,
   });

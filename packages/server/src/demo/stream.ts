@@ -14,7 +14,7 @@ import { answerHeaders } from './response-headers.ts';
 
 export interface StreamOptions {
   readonly store: Store;
-  readonly asker: StoreCaller;
+  readonly caller: StoreCaller;
   readonly log: Logger;
   readonly isStopping: () => boolean;
 }
@@ -32,10 +32,10 @@ const refuse = (status: 400 | 403 | 500 | 503, reason: string): Response =>
     headers: { ...answerHeaders, 'Content-Type': 'text/plain; charset=utf-8' },
   });
 
-export const createStream = ({ store, asker, log, isStopping }: StreamOptions): Handler => {
+export const createStream = ({ store, caller, log, isStopping }: StreamOptions): Handler => {
   let open = 0;
 
-  const read = async (userUUID: string) => JSON.stringify(await readBrowserData(store, asker, userUUID));
+  const read = async (userUUID: string) => JSON.stringify(await readBrowserData(store, caller, userUUID));
 
   const report = (error: unknown) => log.error({ fault: describeFault(error) }, 'the demo panel failed');
 
@@ -70,7 +70,7 @@ export const createStream = ({ store, asker, log, isStopping }: StreamOptions): 
     const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
     const visitor = { remoteAddress: incoming?.socket?.remoteAddress, headers: c.req.raw.headers };
     if (!isLocalVisitor(visitor))
-      return refuse(403, 'This panel is only available to browsers on the machine of the server.');
+      return refuse(403, "This panel is available only to browsers on the server's machine.");
     const userUUID = getCookie(c, userCookieName);
     if (!userUUID || !userUUIDPattern.test(userUUID)) return refuse(400, 'This browser has no userUUID cookie yet.');
     // No stream for HEAD requests, because no client would read or close it.

@@ -21,7 +21,7 @@ export const welcome = ({ url, databaseURL, demo, docs, consoleURL, paths }: Wel
   const storage =
     file === ':memory:'
       ? 'loses its data when it stops'
-      : `keeps its data in ${file ?? 'the PostgreSQL of DATABASE_URL'}`;
+      : `keeps its data in ${file ?? 'the PostgreSQL database in DATABASE_URL'}`;
   const lines = ['', `Firsthand is running, and ${storage}`, ''];
   if (consoleURL)
     lines.push(

@@ -53,7 +53,7 @@ export interface ContactRecord {
   readonly values: Values;
   /** Whether the address was sent with a server token or a valid contactProof. */
   readonly verified: boolean;
-  /** Whether the external ID was sent that way, or is from an accepted claim. */
+  /** Whether the external ID was sent with a server token or a valid contactProof, or is from an accepted claim. */
   readonly externalIDVerified: boolean;
   readonly claims: readonly Claim[];
 }
@@ -70,7 +70,7 @@ export interface ContactView {
   readonly claimed: string[];
 }
 
-/** One source of values; earlier layers take precedence. */
+/** A source of values. Earlier layers take precedence over later ones. */
 interface Layer {
   readonly values: Values;
   /** Whether the values are only claimed. */
@@ -96,7 +96,10 @@ const firstValues = <Name extends string, Value>(
   return new Map([...first].sort(([a], [b]) => (a < b ? -1 : 1)));
 };
 
-/** Replaces merged IDs. Where IDs coincide, a removed tag or attribute yields to one that was not removed. */
+/**
+ * Replaces merged IDs. If several IDs are merged into one, a value that was not removed takes precedence over a removed
+ * one.
+ */
 const withMergedIDs = ({ fields, tags, attributes }: Values, { profile, tag, attr }: ContactMerges): Values => ({
   fields:
     fields.contactProfileID === undefined
@@ -128,7 +131,7 @@ const view = (sources: readonly Layer[], merges: ContactMerges): ContactView => 
   };
 };
 
-/** Sorts claims by precedence: not voided first, then accepted, then by newest link; otherwise by number. */
+/** Sorts claims by precedence: not voided first, then accepted, then by newest link, then by claim number. */
 export const compareClaims = (a: Omit<Claim, 'values'>, b: Omit<Claim, 'values'>): number =>
   Number(a.voided) - Number(b.voided) ||
   Number(b.accepted) - Number(a.accepted) ||
@@ -140,7 +143,10 @@ const onlyField = (name: ContactField, value: string, open: boolean): Layer => (
   open,
 });
 
-/** Returns the layers of a record's address and external ID, which may be its own but still only claimed. */
+/**
+ * Returns the layers for the e-mail address and external ID of a record. Both can be stored in the record but still be
+ * only claimed.
+ */
 const keyLayersOf = ({ values, verified, externalIDVerified, claims }: ContactRecord): Layer[] => {
   const { contactEmailaddress, contactExternalID } = values.fields;
   const accepted = claims.filter((claim) => claim.accepted && !claim.voided).map((claim) => claim.values.fields);
@@ -174,7 +180,7 @@ const keyLayersOf = ({ values, verified, externalIDVerified, claims }: ContactRe
  *   by others can't override the person's own.
  * - So a claim fills empty values but replaces nothing, and a cleared value stays cleared.
  * - The e-mail address and the external ID identify a contact, so they come only from a record, never from a claim,
- *   where they may be another contact's. They count as claimed until they are verified or a claim with them is
+ *   where they might identify another contact. They count as claimed until they are verified or a claim with them is
  *   accepted.
  *
  * `merges` maps merged IDs; without it, values have their stored IDs.

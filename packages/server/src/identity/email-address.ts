@@ -16,9 +16,9 @@ const maxAddressBytes = 254;
 const localPart = /^[^\p{Z}\p{Cc}\p{Cf}\p{Cs}<>()[\],;:\\"@.]+(?:\.[^\p{Z}\p{Cc}\p{Cf}\p{Cs}<>()[\],;:\\"@.]+)*$/u;
 
 /**
- * The characters that may reach the URL parser: ASCII letters, digits, hyphens and dots, and anything outside ASCII.
- * This excludes everything else that the parser accepts: ports, paths, userinfo, percent-escapes, [::1], and tabs,
- * which it removes.
+ * The characters that are passed to the URL parser: ASCII letters, digits, hyphens and dots, and anything outside
+ * ASCII. This excludes everything else that the parser accepts: ports, paths, userinfo, percent-escapes, [::1], and
+ * tabs, which it removes.
  */
 const domainBeforeMapping = /^[A-Za-z0-9.\u0080-\u{10ffff}-]+$/u;
 
@@ -49,7 +49,7 @@ const parseDomain = (text: string): string | undefined => {
 
 /**
  * Whether a label is valid: one that starts with `xn--` must equal the mapping of its Unicode form. Node 24 also
- * accepts others.
+ * accepts labels that don't.
  */
 const isLabel = (label: string): boolean => {
   if (!label.startsWith('xn--')) return true;

@@ -9,8 +9,8 @@ interface DatedStatement extends Statement {
 }
 
 /**
- * Returns the latest of some days, or `none`. Unlike `Math.max(...days)`, it doesn't throw for more than about 120,000
- * days, which a contact with many users may have.
+ * Returns the latest day, or `none` if there are no days. Unlike `Math.max(...days)`, it doesn't throw for more than
+ * about 120,000 days, which a contact with many users can have.
  */
 export const latestDay = (days: Iterable<number>, none: number): number => {
   let latest = none;

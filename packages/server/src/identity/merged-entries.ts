@@ -1,6 +1,6 @@
 /**
- * Merges of catalogue entries: pointers from merged IDs to the IDs they were merged into. Stored data keeps the ID with
- * which it was sent; reads follow the pointer. Pointers never form a chain (rules/accounts/entry-merges.ts).
+ * Merges of catalogue entries: pointers from merged IDs to the IDs they were merged into. Stored data keeps the
+ * original IDs; reads follow the pointers. Pointers never form a chain (rules/accounts/entry-merges.ts).
  */
 
 /** The merges of one catalogue. */
@@ -43,8 +43,8 @@ export const noEntryMerges: EntryMerges = createEntryMerges([]);
 export const noContactMerges: ContactMerges = { profile: noEntryMerges, tag: noEntryMerges, attr: noEntryMerges };
 
 /**
- * Replaces merged IDs and returns each ID once, in the order of first appearance. If several entries share an ID, the
- * first with a value in the order of `idsOf` wins, else the first.
+ * Replaces merged IDs and returns each ID once, in the order of first appearance. If several entries are merged into
+ * one ID, the first with a value wins, in the order of `idsOf`, or the first if none has a value.
  */
 export const uniteEntries = <Value>(
   entries: Iterable<readonly [id: string, value: Value]>,

@@ -17,7 +17,7 @@ const chainFrom = (mergedInto: MergedInto, contact: number): number[] => {
 };
 
 /**
- * Returns a function that returns the contact at the end of a contact's merges. Each call reads the current
+ * Returns a function that follows the merges of a contact to the last contact. Each call reads the current
  * `mergedInto`, and throws if the merges form a cycle, which `wouldCycle` prevents.
  */
 export const followMerges =
@@ -30,8 +30,8 @@ export const wouldCycle = (mergedInto: MergedInto, keep: number, other: number):
   chainFrom(mergedInto, keep).includes(other);
 
 /**
- * Returns a contact and all contacts merged into it, directly or not; ascending. For all records of a merged person,
- * pass the result of `followMerges`.
+ * Returns a contact and all contacts merged into it, directly or indirectly, in ascending order. To get all records of
+ * a merged person, pass the contact that `followMerges` returns.
  */
 export const mergedWith = (mergedInto: MergedInto, contact: number): number[] => {
   const directly = new Map<number, number[]>();

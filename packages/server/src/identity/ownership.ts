@@ -6,9 +6,9 @@ export interface Stretch {
   readonly after: number;
   /** Infinity for the open end. */
   readonly through: number;
-  /** The contact that the statement names, before merges are followed; null for none. */
+  /** The contact of the statement, before merges are followed; null if there is none. */
   readonly contact: number | null;
-  /** The deciding link. If the user was unlinked: that unlink; null if no statement precedes. */
+  /** The deciding link, or the unlink if the user was unlinked; null if there is no earlier statement. */
   readonly statement: Statement | null;
   readonly reason: 'linked' | 'reached back' | 'nobody';
 }
@@ -58,7 +58,7 @@ export const stretchesOf = (statements: readonly Statement[]): Stretch[] => {
 
 /**
  * Returns the parts of a user's history, up to the sequence `last`, that belong to one of these contacts before merges
- * are followed; ascending, with adjacent parts joined. `verifiedOnly` omits those of claimed links.
+ * are followed; ascending, with adjacent parts joined. `verifiedOnly` omits parts that depend on claimed links.
  */
 export const stretchesOwnedBy = (
   contacts: readonly number[],

@@ -40,7 +40,7 @@ export const applyClaimMarks = (
 
 /** How linking a user to a contact changes the user's statements. */
 type LinkDecision<One> =
-  /** Already linked to that contact. `verify`: only by a claim, so mark that statement as verified, in place. */
+  /** Already linked to that contact. `verify`: the link is only claimed, so mark that statement as verified. */
   | { readonly do: 'nothing' | 'verify'; readonly statement: One }
   /** A first link, a switch to another contact, or a link after an unlink. */
   | { readonly do: 'append' };
@@ -62,13 +62,13 @@ export const decidingStatements = <One extends Statement>(statements: readonly O
 };
 
 /**
- * Returns all but the newest `most` claimed links. They are deleted, because a page can create any number; verified and
- * accepted links, and unlinks, always stay. `statements` are one user's, or all links to one contact, ascending by
- * sequence.
+ * Returns all but the newest `maxLinks` claimed links. The caller deletes them, because a page can create any number.
+ * Verified links, accepted links and unlinks always stay. `statements` are one user's, or all links to one contact,
+ * ascending by sequence.
  */
-export const findExcessLinks = <One extends StoredStatement>(statements: readonly One[], most: number): One[] => {
+export const findExcessLinks = <One extends StoredStatement>(statements: readonly One[], maxLinks: number): One[] => {
   const claimed = statements.filter(({ onlyClaimed }) => onlyClaimed);
-  return claimed.slice(0, Math.max(0, claimed.length - most));
+  return claimed.slice(0, Math.max(0, claimed.length - maxLinks));
 };
 
 /**
@@ -98,9 +98,9 @@ export const decideLink = <One extends Statement>(
 };
 
 /**
- * Returns how a link claimed with a browser token changes the user's statements. It may repeat only the last claimed
- * link, and only if the user was not unlinked since. Links created with a server token are ignored: otherwise the page
- * would learn whom they name.
+ * Returns how a link claimed with a browser token changes the user's statements. The link counts as repeated only if it
+ * repeats the last claimed link, and the user has not been unlinked since. Links created with a server token are
+ * ignored: otherwise the page would learn which contact they refer to.
  *
  * `isRepeatOf` checks whether a link comes from a claim with the same key.
  */

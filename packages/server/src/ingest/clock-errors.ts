@@ -7,7 +7,7 @@
 import { BoundedMap } from '../shared/bounded-map.ts';
 
 /**
- * The longest plausible transit time. A tracker gives up on a request after 15 s, but a proxy may still deliver it
+ * The longest plausible transit time. A tracker gives up on a request after 15 s, but a proxy might still deliver it
  * later.
  */
 const maxTransitMilliseconds = 60_000;
@@ -18,8 +18,8 @@ const maxWrongClocks = 10_000;
 
 /**
  * Returns the milliseconds to add to this browser's times, given a request received `lateMilliseconds` after its
- * sentTime (negative: before it). A clock counts as right until a request shows that it is wrong. A lost estimate is
- * recomputed from the next request.
+ * sentTime (negative: before it). A clock is assumed to be correct until a request shows that it is wrong. A lost
+ * estimate is recomputed from the next request.
  */
 type ClockErrorOf = (browser: string, lateMilliseconds: number) => number;
 
@@ -27,7 +27,7 @@ export const createClockErrorEstimator = (): ClockErrorOf => {
   const errors = new BoundedMap<string, number>(maxWrongClocks);
   return (browser, lateMilliseconds) => {
     const estimate = errors.get(browser);
-    // The estimate may include transit time, but a new one would reorder the page's events.
+    // The estimate might include transit time, but a new one would reorder the page's events.
     if (estimate !== undefined && Math.abs(lateMilliseconds - estimate) <= maxTransitMilliseconds) return estimate;
     errors.delete(browser);
     if (lateMilliseconds >= minTransitMilliseconds && lateMilliseconds <= maxTransitMilliseconds) return 0;

@@ -15,12 +15,12 @@ const parseTags = (text: string | undefined): Map<string, boolean> => {
   return tags;
 };
 
-/** The fields of createContact; an import's contact may have no profile. */
+/** The fields of createContact; a contact in an import can lack a profile. */
 export type ContactInput = Omit<InputOf<'createContact'>, 'contactProfileID'> & {
   readonly contactProfileID?: string | undefined;
 };
 
-/** Returns the contact values in a createContact request, without empty ones. */
+/** Returns the contact values in a createContact request, without empty values. */
 export const contactValues = (input: ContactInput): Pick<NewContact, 'fields' | 'tags' | 'attributes'> => {
   const fields: Partial<Record<PlainField, string>> = {};
   for (const name of plainFields) if (input[name]) fields[name] = input[name];

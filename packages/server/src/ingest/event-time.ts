@@ -12,7 +12,7 @@ export interface RequestContext {
   /** Milliseconds to add to the times of the sender's clock. */
   readonly clockError: number;
   readonly fromBrowser: boolean;
-  /** Whether the sender confirmed that unlikely times are right. */
+  /** Whether the sender confirmed that unlikely times are correct. */
   readonly imported?: boolean;
   /** The maximum age of a browser's event, in days; default: limits.eventAgeDays. */
   readonly eventAgeDays?: number | undefined;
@@ -41,7 +41,7 @@ export const eventTimeOf = (
 };
 
 const yearMilliseconds = 365 * dayMilliseconds;
-/** Before the web. */
+/** Earlier times predate the web. */
 const earliestLikely = Date.UTC(1990, 0);
 
 /**

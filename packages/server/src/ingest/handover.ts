@@ -1,12 +1,12 @@
 /**
- * Handovers: a userUUID, encrypted and authenticated (AES-256-GCM, NIST SP 800-38D), for a link to another domain of
- * the same customer. Nothing is stored: every server of the database can open one, because it has the server tokens'
- * hashes.
+ * A handover is a userUUID, encrypted and authenticated (AES-256-GCM, NIST SP 800-38D), in a link to another domain of
+ * the same customer. Handovers are not stored: every server on the same database can open one, because the database has
+ * the hashes of the server tokens.
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { limits } from '@firsthand/contract/limits';
 
-/** How far in the future a handover may be, because servers' clocks differ. */
+/** How many seconds in the future a handover's time may be, because servers' clocks differ. */
 const aheadSeconds = 30;
 const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
@@ -20,27 +20,27 @@ interface HandoverContext {
 }
 
 /**
- * Derives the key for one passage (HKDF, RFC 5869), because the server token's hash is also the key of contactProofs. A
- * key per passage keeps the messages per key far below the 2³² that SP 800-38D allows with random nonces.
+ * Derives a key for each context (HKDF, RFC 5869), because the server token's hash is also the key of contactProofs.
+ * Separate keys keep the messages per key far below the 2³² that SP 800-38D allows with random nonces.
  */
 const keyOf = (secret: Uint8Array, { from, to, userAgent }: HandoverContext): Uint8Array => {
   // Unambiguous because hosts contain no line breaks. Hashed because Node.js limits `info` to 1,024 bytes.
-  const passage = createHash('sha256').update(`${from}\n${to}\n${userAgent}`).digest('hex');
-  return new Uint8Array(hkdfSync('sha256', secret, '', `firsthand handover ${passage}`, 32));
+  const contextHash = createHash('sha256').update(`${from}\n${to}\n${userAgent}`).digest('hex');
+  return new Uint8Array(hkdfSync('sha256', secret, '', `firsthand handover ${contextHash}`, 32));
 };
 
 /** Seals a userUUID with the SHA-256 (raw bytes) of a server token's text. `now` is in milliseconds since 1970. */
-export const sealHandover = (userUUID: string, passage: HandoverContext, secret: Uint8Array, now: number): string => {
+export const sealHandover = (userUUID: string, context: HandoverContext, secret: Uint8Array, now: number): string => {
   const nonce = randomBytes(nonceBytes);
-  const cipher = createCipheriv(algorithm, keyOf(secret, passage), nonce);
+  const cipher = createCipheriv(algorithm, keyOf(secret, context), nonce);
   const sealed = Buffer.concat([cipher.update(`${Math.floor(now / 1_000)}.${userUUID}`), cipher.final()]);
   return Buffer.concat([nonce, sealed, cipher.getAuthTag()]).toString('base64url');
 };
 
-/** Returns the sealed text; undefined if it was sealed with another key or for another passage, or was modified. */
-const unseal = (sealed: Buffer, passage: HandoverContext, secret: Uint8Array): string | undefined => {
+/** Returns the sealed text; undefined if it was sealed with another key or for another context, or was modified. */
+const unseal = (sealed: Buffer, context: HandoverContext, secret: Uint8Array): string | undefined => {
   const end = sealed.length - tagBytes;
-  const decipher = createDecipheriv(algorithm, keyOf(secret, passage), sealed.subarray(0, nonceBytes), {
+  const decipher = createDecipheriv(algorithm, keyOf(secret, context), sealed.subarray(0, nonceBytes), {
     authTagLength: tagBytes,
   }).setAuthTag(sealed.subarray(end));
   try {
@@ -51,19 +51,19 @@ const unseal = (sealed: Buffer, passage: HandoverContext, secret: Uint8Array): s
 };
 
 /**
- * Returns a handover's userUUID; undefined unless it was sealed with one of the keys, for this passage, in the last two
+ * Returns a handover's userUUID; undefined unless it was sealed with one of the keys, for this context, in the last two
  * minutes.
  */
 export const openHandover = (
   handover: string,
-  passage: HandoverContext,
+  context: HandoverContext,
   secrets: readonly Uint8Array[],
   now: number,
 ): string | undefined => {
   const sealed = Buffer.from(handover, 'base64url');
   if (sealed.length <= nonceBytes + tagBytes) return undefined;
   for (const secret of secrets) {
-    const [seconds, userUUID] = unseal(sealed, passage, secret)?.split('.') ?? [];
+    const [seconds, userUUID] = unseal(sealed, context, secret)?.split('.') ?? [];
     if (userUUID === undefined) continue;
     const ageSeconds = now / 1_000 - Number(seconds);
     return ageSeconds <= limits.handoverSeconds && ageSeconds >= -aheadSeconds ? userUUID : undefined;

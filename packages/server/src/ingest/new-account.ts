@@ -5,8 +5,8 @@ import type { Catalogues, NewAccount } from '../store/store.ts';
 import { createTokenText, newToken } from './token.ts';
 
 /**
- * Returns the canonical forms of origins, without duplicates, to compare with a request's. The contract has validated
- * them.
+ * Returns the canonical forms of origins, without duplicates, for comparison with the origin of a request. The contract
+ * has validated the origins.
  */
 export const canonicalOrigins = (origins: readonly string[]): string[] => [
   ...new Set(origins.map((origin) => parseOrigin(origin) as string)),
@@ -14,7 +14,7 @@ export const canonicalOrigins = (origins: readonly string[]): string[] => [
 
 type CheckedCatalogues = Pick<InputOf<'updateAccount'>, 'profile' | 'tag' | 'attr' | 'event' | 'defaultProfileID'>;
 
-/** Returns the profiles of a request, with the default profile. */
+/** Returns the profiles of a request, including the default profile. */
 const profilesOf = ({ profile, defaultProfileID: profileID }: CheckedCatalogues): CheckedCatalogues['profile'] =>
   !profileID || profile?.some((entry) => entry.profileID === profileID) ? profile : [...(profile ?? []), { profileID }];
 

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { limits } from '@firsthand/contract/limits';
 
-/** How far in the future a proof may be, because servers' clocks differ. */
+/** How many seconds in the future a proof's time may be, because servers' clocks differ. */
 const aheadSeconds = 300;
 const form = /^(\d{1,12})\.([0-9a-f]{64})$/i;
 
@@ -25,8 +25,8 @@ const hmac = (key: Uint8Array, seconds: string, { browserToken, address, externa
     .digest();
 
 /**
- * Whether a contactProof was created with one of the keys in the last 10 minutes. A key is the SHA-256 (raw bytes) of a
- * server token's text; `now` is in milliseconds since 1970.
+ * Whether a contactProof was created within the last 10 minutes with one of the keys. A key is the SHA-256 (raw bytes)
+ * of a server token's text; `now` is in milliseconds since 1970.
  */
 export const isProof = (
   proof: string,

@@ -15,7 +15,10 @@ export const newToken = (
   { text, ...rest }: Omit<NewToken, 'kind' | 'hash' | 'text'> & { readonly text: string },
 ): NewToken => ({ ...rest, kind, hash: hashToken(text), text: kind === 'browser' ? text : null });
 
-/** Whether a token is a member's access, whose text is discarded and which starts the member's sessions. */
+/**
+ * Whether a token represents a member's access. Its text is discarded, and it creates the tokens of the member's
+ * sessions.
+ */
 export const isMemberAccess = ({ session, memberID }: Pick<TokenDetail, 'session' | 'memberID'>): boolean =>
   !session && memberID !== null;
 

@@ -2,12 +2,12 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 import { describeFault } from './faults.ts';
 import { scrub } from './scrub.ts';
 
-/** Fields that must not be logged. If one is, its value is replaced. */
+/** Fields whose values must not be logged. The values are replaced. */
 const redactedFields = ['tokenUUID', 'authorization', 'cookie', 'contactEmailaddress', 'headers', 'body', 'url'];
 
 /**
  * Creates a log with one JSON object per line, by default on standard error: standard output is for results. Lines are
- * written synchronously, so that the last one before an exit is not lost. As a last safeguard, each whole line is
+ * written synchronously, so that the last one before an exit is not lost. As a last safeguard, every complete line is
  * scrubbed.
  */
 export const createLog = (

@@ -3,7 +3,7 @@
  * valid.
  */
 const secrets = [
-  // The user and password of a database URL, which may contain any characters, up to the last @ before the host.
+  // The user and password of a database URL, which can contain any characters, up to the last @ before the host.
   [/:\/\/[^\s"'`\\/?]*@/g, '://…@'],
   [/\b(browser|viewer|editor|server|operator|invitation)_[\w-]+/g, '$1_…'],
   // The secret of a share link. Shorter matches are ordinary words.

@@ -24,13 +24,13 @@ type Change = Exclude<Action, { readonly call: 'logEvent' }>;
 
 const storeChange = async (store: Store, { account, tokens }: SampleAccount, change: Change): Promise<unknown> => {
   const token = tokens[change.by];
-  const asker = { account, token, browser: change.by === 'browser', time: change.time, by: token };
+  const caller = { account, token, browser: change.by === 'browser', time: change.time, by: token };
   // The compiler can't infer that the request matches the call.
-  if (change.call !== 'voidLink') return store[change.call]({ ...change.request, ...asker } as never);
+  if (change.call !== 'voidLink') return store[change.call]({ ...change.request, ...caller } as never);
   const { contactUUID, userUUID } = change.request;
-  const { links } = await store.getContact({ ...asker, contactUUID, include: ['link'] });
+  const { links } = await store.getContact({ ...caller, contactUUID, include: ['link'] });
   const linkID = links?.find((link) => link.userUUID === userUUID)?.linkID ?? '';
-  return store.voidLinks({ ...asker, restore: false, links: { linkID } });
+  return store.voidLinks({ ...caller, restore: false, links: { linkID } });
 };
 
 const maxBatch = 500;
@@ -62,8 +62,8 @@ export const fillSampleShop = async (
       // The batch is received when its last event happened, because `receivedTime` determines when a contact was last
       // seen.
       const receivedTime = Math.max(...batch.map(({ eventTime }) => eventTime));
-      const asker = { account, token: tokens[by], browser: by === 'browser' };
-      const outcomes = await store.logEvents({ ...asker, receivedTime, isSimulated: true, events: batch });
+      const caller = { account, token: tokens[by], browser: by === 'browser' };
+      const outcomes = await store.logEvents({ ...caller, receivedTime, isSimulated: true, events: batch });
       if (outcomes.some(({ kept }) => !kept)) throw new Error('an event of the sample shop was not stored');
       events += batch.length;
     }

@@ -1,4 +1,4 @@
-/** The journeys of the shop's visitors as data: random ones, and handwritten ones of a few people. */
+/** The journeys of the shop's visitors, as data: random journeys, and handwritten journeys of a few people. */
 import { type Depth, type Product, products, type RoleName, type SourceName, type sourceWeights } from './shop.ts';
 
 /** Operations of the API. `updateContact` always ends a subscription. */
@@ -17,7 +17,7 @@ export interface Step {
   readonly from?: SourceName;
   readonly visit?: Depth | 'any' | 'browse';
   readonly wants?: readonly Product[];
-  /** The role that the visitor takes on: as the journey's person, or as the other one if `who` is set. */
+  /** The role that the visitor takes on: as the journey's person, or as the other person if `who` is set. */
   readonly becomes?: RoleName;
   readonly who?: 'other';
   /** A first name to send instead of the real one. */
@@ -46,7 +46,7 @@ export const robot: Journey = { browsers: { first: 'robot' }, steps: [crawl] };
 
 export const journeyWeights = { buyer: 50, reader: 26, member: 12, wholesaler: 9, duplicate: 3 };
 export const journeys: Readonly<Record<keyof typeof journeyWeights, Journey>> = {
-  /** Some buyers also sign in on a second device, which may belong to someone else or change hands. */
+  /** Some buyers also sign in on a second device, which sometimes belongs to someone else or changes hands. */
   buyer: {
     sources: 'buyers',
     steps: [
@@ -66,7 +66,7 @@ export const journeys: Readonly<Record<keyof typeof journeyWeights, Journey>> = 
       { chance: 0.03, change: 'updateContact' },
     ],
   },
-  /** A browser claims an address, and another browser may contradict it. */
+  /** A browser claims an address, and sometimes another browser contradicts it. */
   reader: {
     steps: [
       { visit: 'some pages', becomes: 'reader' },
@@ -75,7 +75,7 @@ export const journeys: Readonly<Record<keyof typeof journeyWeights, Journey>> = 
     ],
   },
   member: { steps: [{ visit: 'product', becomes: 'member' }, returns] },
-  /** Orders by mail: appears only on the server, never on a page. */
+  /** Orders by mail: only the shop's server sends data about this person, never a page. */
   wholesaler: { steps: [{ becomes: 'wholesale' }, { chance: 0.7, repeats: true, change: 'ship' }] },
   /** The same person twice, from a form and from an order, until the shop merges them. */
   duplicate: {
@@ -94,7 +94,7 @@ const [teapot, kettle, mug] = [findProduct('Stone Teapot'), findProduct('Iron Ke
 /** The manual mentions Ada, Noel, Katherine and Kathryn; `test/commands/demo-data.test.ts` tests its statements. */
 export const stories: readonly Journey[] = [
   {
-    // The shop linked two phones to Ada. One is her brother's, on which he opened an order of hers.
+    // The shop linked two phones to Ada. One phone is her brother's; he opened one of her orders on it.
     ...{ self: 'Ada Lovelace', other: 'Noel Byron' },
     browsers: { first: 'Firefox/Linux/desktop/GB', second: 'Safari/iOS/phone/GB', his: 'Chrome/Android/phone/PT' },
     steps: [
@@ -111,7 +111,7 @@ export const stories: readonly Journey[] = [
     ],
   },
   {
-    // Katherine and Kathryn are two people who were merged by mistake, which has not been undone.
+    // Katherine and Kathryn are two people who were merged by mistake; the merge has not been undone.
     ...{ self: 'Katherine Johnson', other: 'Kathryn Johnson' },
     browsers: { first: 'Chrome/Windows/desktop/US', hers: 'Chrome/Android/phone/NL' },
     steps: [

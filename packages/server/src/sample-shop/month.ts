@@ -1,4 +1,4 @@
-/** Simulates the month of the sample shop: returns its actions in chronological order, for `fill.ts` to store. */
+/** Simulates a month of the sample shop. Returns the actions in chronological order, for `fill.ts` to store. */
 import { check } from '@firsthand/contract/checking';
 import { robotMark } from '@firsthand/contract/identifiers';
 import { labelIDs } from '@firsthand/contract/labels';
@@ -225,7 +225,8 @@ const createPlayer = (random: Random, now: number) => {
 };
 
 /**
- * Returns the actions of the 30 days before `now`, the same for the same arguments. `events` must be at least 2,000.
+ * Returns the actions of the 30 days before `now`. The same arguments return the same actions. `events` must be at
+ * least 2,000.
  */
 export const createMonth = (seed: number, now: number, events = defaultEvents): Action[] => {
   const random = createRandom(seed);

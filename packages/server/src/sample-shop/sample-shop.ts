@@ -16,7 +16,8 @@ const visitorsMs = 30 * 60_000;
 const msPerVisitor = 20_000;
 
 /**
- * Returns a function that stores the visitors' events since its last call. It resolves to false once there are no more.
+ * Returns a function that stores the visitors' events since its last call. It resolves to false once the visits are
+ * over.
  */
 export const createVisitors = (store: Store, account: number, now = Date.now) => {
   const startTime = now();
@@ -34,13 +35,13 @@ export const createVisitors = (store: Store, account: number, now = Date.now) =>
     if (token === undefined || time > startTime + visitorsMs) return false;
     const events = futureEvents.filter(({ eventTime }) => eventTime <= time);
     futureEvents = futureEvents.filter(({ eventTime }) => eventTime > time);
-    const asker = { account, token: token.token, browser: true };
-    if (events.length > 0) await store.logEvents({ ...asker, receivedTime: time, events });
+    const caller = { account, token: token.token, browser: true };
+    if (events.length > 0) await store.logEvents({ ...caller, receivedTime: time, events });
     return true;
   };
 };
 
-/** `size.events`: the number of events of the shop. */
+/** `size.events` is the number of events in the shop. */
 export const createSampleShop = (store: Store, log: Logger, size: { readonly events?: number } = {}): SampleShop => {
   /** Runs one fill or removal at a time. */
   const takeTurn = createFairQueue(1);

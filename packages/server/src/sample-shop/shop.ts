@@ -28,7 +28,7 @@ const prices = {
   cups: { 'Travel Mug': 26.5, 'Two Cups': 22, 'Matcha Bowl': 28 },
   gifts: { 'Tasting Box': 24.9, 'Gift Card': 50 },
 };
-/** The first ones sell best. */
+/** The first products sell best. */
 export const products = Object.entries(prices).flatMap(([category, pricesByName]) =>
   Object.entries(pricesByName).map(([name, price]) => {
     const path = `/${category}/${name.toLowerCase().replaceAll(' ', '-')}`;
@@ -56,7 +56,7 @@ export const searches = ['green tea', 'teapot', 'gift', 'rooibos', 'kettle', 'ma
 /** How far a visit goes. */
 export const depths = ['one page', 'some pages', 'product', 'cart', 'checkout', 'purchase'] as const;
 export type Depth = (typeof depths)[number];
-/** Weights of the depths of visits, by the `visit` of a journey's step. */
+/** Weights of visit depths, by the `visit` value of a journey's step. */
 export const depthWeights: Readonly<Record<string, Partial<Record<Depth, number>>>> = {
   any: { 'one page': 37, 'some pages': 33, product: 19, cart: 8, checkout: 3 },
   browse: { 'some pages': 40, product: 35, cart: 25 },

@@ -27,14 +27,15 @@ import { rootURL } from './root-url.ts';
 const serverOptions = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
-  // Common proxies close idle connections after 60 s. A longer timeout avoids closing one just as the proxy reuses it.
+  // Common proxies close idle connections after 60 s. A longer timeout avoids closing a connection just as the proxy
+  // reuses it.
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 1_000,
   // Enough for a URL of 8 KiB and a page's cookies.
   maxHeaderSize: 32 * 1024,
 };
 
-/** Each header costs time, so the rest are ignored. A browser sends about 20; proxies add a few. */
+/** Headers beyond this number are ignored, because each takes time. A browser sends about 20; proxies add a few. */
 const maxHeaders = 100;
 
 interface ApplicationOptions {

@@ -7,7 +7,7 @@ import { BadConfiguration } from '../config/config.ts';
 /** An address's record: `country` in files of MaxMind and DB-IP, `country_code` in those of ip-location-db. */
 type CountryRecord = Partial<Pick<CountryResponse, 'country'>> & { readonly country_code?: unknown };
 
-/** ISO 3166-1 alpha-2. Bounds the label to 676 values. */
+/** ISO 3166-1 alpha-2. Limits the label to 676 values. */
 const countryCode = /^[A-Z]{2}$/;
 
 type CountryOf = (address: string) => string | undefined;
@@ -23,7 +23,7 @@ const openReader = (path: string): Reader<CountryRecord & CountryResponse> => {
   }
 };
 
-/** Addresses across IPv4: every country database contains some of them. */
+/** Addresses spread across IPv4: every country database contains some of them. */
 const samples = Array.from({ length: 223 }, (_, nth) => `${nth + 1}.1.1.1`);
 
 /**
@@ -33,15 +33,15 @@ const samples = Array.from({ length: 223 }, (_, nth) => `${nth + 1}.1.1.1`);
 export const openCountries = (path: string): CountryOf => {
   const reader = openReader(path);
   // In an IPv4 database, the bits of an IPv6 address would match an unrelated address.
-  const isOfIPv4 = reader.metadata.ipVersion === 4;
+  const isIPv4Only = reader.metadata.ipVersion === 4;
   const countryOf: CountryOf = (address) => {
     const version = isIP(address);
-    if (version === 0 || (version === 6 && isOfIPv4)) return undefined;
+    if (version === 0 || (version === 6 && isIPv4Only)) return undefined;
     let record: CountryRecord | null;
     try {
       record = reader.get(address);
     } catch {
-      // A damaged file costs only the label: the event is still stored.
+      // With a damaged file, the event is still stored, but without the label.
       return undefined;
     }
     const code = record?.country_code ?? record?.country?.iso_code;

@@ -54,7 +54,7 @@ type Drain = (limitMs: number, onListenerClosed: () => void) => Promise<number>;
  * every response, and closes idle connections. After `limitMs` it aborts the remaining requests and resolves with their
  * number.
  *
- * Node's `server.close()` closes idle connections immediately, although a request may be on its way. It also leaves
+ * Node's `server.close()` closes idle connections immediately, although a request might be on its way. It also leaves
  * connections open that were never used, such as those that browsers open in advance.
  */
 export const trackConnections = (server: Server): Drain => {
@@ -67,7 +67,7 @@ export const trackConnections = (server: Server): Drain => {
     socket.once('close', () => connections.delete(socket));
   });
 
-  // Prepended, because the application's listener may respond synchronously.
+  // Prepended, because the application's listener can respond synchronously.
   server.prependListener('request', (request, response) => {
     const { socket } = request;
     const state = connections.get(socket);
@@ -81,7 +81,7 @@ export const trackConnections = (server: Server): Drain => {
       state.responses.delete(response);
       settle();
     });
-    // The rest of a refused body may arrive after the response.
+    // The rest of a refused body can arrive after the response.
     request.once('close', settle);
   });
 

@@ -1,5 +1,6 @@
 /**
- * Prometheus metrics of a server; the only file that imports prom-client. No label names an account, user or address.
+ * Prometheus metrics of a server; the only file that imports prom-client. No label identifies an account, user or
+ * address.
  */
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';

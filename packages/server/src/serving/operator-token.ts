@@ -6,8 +6,8 @@ import { Refusal } from '../shared/refusal.ts';
 import type { Store } from '../store/store.ts';
 
 /**
- * Stores the hash of OPERATOR_TOKEN unless it is already stored. Logs the tokenID, because revoking the token needs it:
- * unsetting the variable does not. Throws BadConfiguration for a revoked token.
+ * Stores the hash of OPERATOR_TOKEN unless it is already stored. Logs the tokenID, which is needed to revoke the token:
+ * unsetting the variable does not revoke it. Throws BadConfiguration for a revoked token.
  */
 export const registerOperatorToken = async (
   store: Pick<Store, 'findAccess' | 'createToken'>,

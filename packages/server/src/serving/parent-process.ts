@@ -18,7 +18,7 @@ export const wasStartedByNpm = (env: ParentOptions['env'] = process.env): boolea
 
 /**
  * Calls `onExit` once, within 0.2 s of the parent's exit. Does nothing unless npm started this process, because other
- * programs may start a server and exit before it.
+ * programs can start a server and exit before it does.
  */
 export const watchParent = (
   onExit: () => void,

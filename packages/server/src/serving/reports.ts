@@ -25,7 +25,7 @@ const megabyte = 1024 * 1024;
 
 /** Temporary folders are named after their process: its ID, and a random name in case the ID is reused. */
 const temporaryFolder = /^firsthand-reports-(\d{1,10})-([\w-]{21})-[\w-]{21}$/;
-/** In a container the server has the same process ID after each restart. */
+/** In a container, the server has the same process ID after each restart. */
 const processName = nanoid();
 
 const isRunning = (pid: number, name: string | undefined): boolean => {
@@ -39,7 +39,7 @@ const isRunning = (pid: number, name: string | undefined): boolean => {
 
 const removeAll = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true });
 
-/** Removes the temporary folders of killed servers: they may hold events erased since. */
+/** Removes the temporary folders of killed servers: they can contain events that were erased later. */
 const removeStaleFolders = async (): Promise<void> => {
   for (const folder of await readdir(tmpdir())) {
     const [, pid, name] = temporaryFolder.exec(folder) ?? [];
@@ -77,7 +77,7 @@ export const withFilePurging = (store: Store, reports: Pick<FiledReports, 'purge
 
 /**
  * Removes erased events from all files, `pauseMs` after a commit or a failure, which is logged. After each pause it
- * also deletes the files of accounts that a command deleted. Returns a function that stops this.
+ * also deletes the files of accounts that a command deleted. Returns a function that stops the purging.
  */
 export const startPurging = (
   reports: Pick<FiledReports, 'accountsWithFiles' | 'purged' | 'forget'>,

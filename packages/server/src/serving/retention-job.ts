@@ -19,8 +19,8 @@ interface RetentionOptions {
 }
 
 /**
- * Deletes ended share links and sessions, and events received more than `days` ago, now and every hour in small
- * batches. Deletes nothing for a day after a clock jump. Returns a function that stops it and resolves after the
+ * Deletes expired share links and sessions, and events received more than `days` days ago, now and every hour, in small
+ * batches. Deletes nothing for a day after a clock jump. Returns a function that stops the job and resolves after the
  * current batch.
  */
 export const startRetentionJob = (

@@ -24,8 +24,8 @@ interface BackupPlan {
 export type MakeBackup = (plan: BackupPlan, backups: Backups, signal: AbortSignal) => Promise<FolderBackup>;
 
 /**
- * Runs `firsthand backup` in a separate process, so that its memory use or a crash does not affect the server.
- * Rejects if it fails or `signal` aborts it, and then leaves no partial backup.
+ * Runs `firsthand backup` in a separate process, so that its memory use or a crash does not affect the server. If the
+ * process fails or `signal` aborts it, the promise rejects and no partial backup remains.
  */
 export const backUpInProcess: MakeBackup = ({ databaseURL, folder, keep }, backups, signal) =>
   new Promise((resolve, reject) => {
@@ -45,7 +45,7 @@ export const backUpInProcess: MakeBackup = ({ databaseURL, folder, keep }, backu
       try {
         setPriority(child.pid as number, constants.priority.PRIORITY_LOW);
       } catch {
-        // The process may have exited; nothing depends on its priority.
+        // The process might have exited; nothing depends on its priority.
       }
     });
     const end = (code: number | null, error?: Error) => {
@@ -60,7 +60,7 @@ export const backUpInProcess: MakeBackup = ({ databaseURL, folder, keep }, backu
       try {
         backups.removeDrafts();
       } catch {
-        // The folder may be gone, which would explain the failure.
+        // The folder might be gone, which would explain the failure.
       }
       reject(error ?? new Error(output.stderr.trim() || 'the backup process was killed'));
     };
@@ -89,7 +89,8 @@ export const initialPause = (newest: number | undefined, everyMs: number, now: n
   newest === undefined || newest > now ? 0 : Math.max(0, newest + everyMs - now);
 
 /**
- * Makes a backup each period. After a failure, which is logged, it retries after 15 minutes or the period if shorter.
+ * Makes a backup each period. After a failure, which is logged, it retries after 15 minutes, or after one period if
+ * that is shorter.
  */
 export const startBackups = (options: ScheduleOptions): ScheduledBackups => {
   const { backups, log, everyMs, make = backUpInProcess, now = Date.now, repeating = repeat } = options;
@@ -97,7 +98,7 @@ export const startBackups = (options: ScheduleOptions): ScheduledBackups => {
   const updateNewest = () => {
     newest = backups.list().find(({ time }) => time <= now())?.time;
   };
-  let rest: number | undefined;
+  let remainingMs: number | undefined;
 
   const attempt = async (signal: AbortSignal): Promise<number> => {
     const began = performance.now();
@@ -115,18 +116,18 @@ export const startBackups = (options: ScheduleOptions): ScheduledBackups => {
   };
 
   const stop = repeating(async (signal) => {
-    if (rest === undefined) {
+    if (remainingMs === undefined) {
       try {
         updateNewest();
         backups.removeDrafts();
       } catch (err) {
         log.error({ err }, 'the backups could not be listed');
       }
-      rest = initialPause(newest, everyMs, now());
+      remainingMs = initialPause(newest, everyMs, now());
     }
-    if (rest <= 0) rest = await attempt(signal);
-    const pause = Math.min(rest, maxPauseMs);
-    rest -= pause;
+    if (remainingMs <= 0) remainingMs = await attempt(signal);
+    const pause = Math.min(remainingMs, maxPauseMs);
+    remainingMs -= pause;
     return pause;
   });
   return { newestTime: () => newest, stop };

@@ -26,7 +26,10 @@ export interface ServeOptions {
   readonly firstLink?: boolean;
   /** Replaces the report engine. */
   readonly reports?: Reports;
-  /** Called when the state of the disk is unknown. The server stops responding; exit the process. */
+  /**
+   * Called after a failed write that leaves the state of the disk unknown. The server stops responding; exit the
+   * process.
+   */
   readonly onFatal?: (error: Error) => void;
 }
 
@@ -45,7 +48,7 @@ export interface Serving {
   close(): Promise<number>;
 }
 
-/** How long a stop waits for requests in progress before it cuts them off. */
+/** How long a shutdown waits for requests in progress before it cuts them off. */
 const drainMs = 4_000;
 
 const checkPorts = async ({ host, port, metricsPort }: Config, log: Logger): Promise<void> => {
@@ -53,7 +56,7 @@ const checkPorts = async ({ host, port, metricsPort }: Config, log: Logger): Pro
   if (metricsPort !== undefined) await checkListen({ host, port: metricsPort, setting: 'METRICS_PORT', log });
 };
 
-/** What happens when the state of the disk is unknown. */
+/** Handles a failed write that leaves the state of the disk unknown. */
 const createFailure = (log: Logger, onFatal: ServeOptions['onFatal']) => {
   let server: Server | undefined;
   return {
@@ -63,7 +66,7 @@ const createFailure = (log: Logger, onFatal: ServeOptions['onFatal']) => {
       log.fatal({ err: error }, 'the store failed: no more events can be stored');
       onFatal?.(error);
     },
-    /** From now on, a failure first stops this server. */
+    /** Sets the server that a failure stops. */
     stopFirst(listening: Server): void {
       server = listening;
     },
@@ -71,7 +74,7 @@ const createFailure = (log: Logger, onFatal: ServeOptions['onFatal']) => {
 };
 
 /**
- * Opens the backup folder before the server listens, because this may throw. Returns a function that starts the
+ * Opens the backup folder before the server listens, because this can throw. Returns a function that starts the
  * schedule.
  */
 const openScheduledBackups = async (config: Config, log: Logger): Promise<(() => ScheduledBackups) | undefined> => {
@@ -98,7 +101,7 @@ const serveStore = async ({ store, config, options, log, application, failure }:
   const startBackupSchedule = await openScheduledBackups(config, log);
   let backups: ScheduledBackups | undefined;
   const startTime = Date.now();
-  // Without a backup, its age counts from startup.
+  // Until there is a backup, the reported age counts from startup.
   const newestBackup = () => backups && (backups.newestTime() ?? startTime);
   const hasMetrics = config.metricsToken !== undefined || config.metricsPort !== undefined;
   const { serveMetrics } = hasMetrics ? await import('./metrics.ts') : { serveMetrics: undefined };
@@ -157,7 +160,8 @@ const serveStore = async ({ store, config, options, log, application, failure }:
 
 /**
  * Starts a server, which runs until `close` is called. Throws StoreUnusable if the database can't be used, such as when
- * another server uses it; CannotListen for the address; BadConfiguration for a folder that can't be written.
+ * another server uses it; CannotListen if it can't listen on the address; BadConfiguration if it can't write to a
+ * folder.
  */
 export const serve = async (config: Config, options: ServeOptions = {}): Promise<Serving> => {
   const log = options.log ?? createLog(config.logLevel ?? 'info');
@@ -181,11 +185,11 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
   );
   // Loads in parallel with the start of the store's threads, which takes equally long.
   const application = loadApplication(options.demo === true);
-  // The promise may reject before it is awaited, or never be awaited.
+  // The promise might reject before it is awaited, or never be awaited.
   application.catch(() => {});
   const store = await opening;
   if (newFile !== undefined) {
-    // A warning, because DATABASE_URL may name the wrong file; the demo normally creates one.
+    // A warning, because DATABASE_URL might have a mistake; the demo normally creates a file.
     log[options.demo ? 'info' : 'warn'](
       { file: newFile },
       'created a new, empty database: there was none at this path',

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { BadConfiguration } from '../config/config.ts';
 
 /**
- * Creates the folder of a setting if it is missing, and checks that this process can write to it; a mistake would
- * otherwise show only when the first backup or report fails. Throws BadConfiguration.
+ * Creates the folder of a setting if it is missing, and checks that this process can write to it; otherwise, a mistake
+ * would be noticed only when the first backup or report fails. Throws BadConfiguration.
  */
 export const requireWritable = (variable: string, folder: string): void => {
   try {
@@ -14,7 +14,7 @@ export const requireWritable = (variable: string, folder: string): void => {
   } catch (error) {
     throw new BadConfiguration(
       `${variable} is ${folder}, where the server can't write: ${(error as Error).message}. ` +
-        "Name a folder that the server's user may write to, and list it in ReadWritePaths of the systemd unit",
+        "Choose a folder that the server's user may write to, and list it in ReadWritePaths of the systemd unit",
       { cause: error },
     );
   }

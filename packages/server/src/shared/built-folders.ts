@@ -1,11 +1,14 @@
 /**
- * The build folders of other packages: their own in the repository, or copies in the server's npm package
- * (build/package.ts).
+ * The build folders of other packages: in the repository, each package's `dist`; in the server's npm package, copies of
+ * these (build/package.ts).
  */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** `import.meta.url` is that of the source even in a built server (build/bundle.ts). The npm package has no sources. */
+/**
+ * `import.meta.url` is the URL of the source file even in a built server (build/bundle.ts). The npm package has no
+ * sources.
+ */
 const isRepository = existsSync(new URL('../main.ts', import.meta.url));
 
 const built = (name: string): string =>

@@ -1,4 +1,4 @@
-/** Whom a task is for. */
+/** The account that a task is for. */
 interface TaskOwner {
   readonly account: number;
   /** Whether the task is for a share link. */
@@ -18,7 +18,7 @@ export const createFairQueue = (max: number) => {
   let free = max;
   /** The number of running tasks by account, except those of share links. */
   const running = new Map<number, number>();
-  /** In starting order. The tasks of the account that had the last turn are at the end. */
+  /** In the order in which they start. The tasks of the account that had the last turn are at the end. */
   let waiting: readonly QueuedTask[] = [];
 
   const canStart = ({ account, isShared }: TaskOwner): boolean => free > (isShared || running.has(account) ? 1 : 0);

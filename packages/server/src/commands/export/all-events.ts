@@ -14,8 +14,8 @@ interface ExportedFiles {
 }
 
 /**
- * Writes pages of events to `events-00001.parquet`, `events-00002.parquet` and so on. A file gets its name once it is
- * complete. Rejects unless the folder is empty or new.
+ * Writes pages of events to `events-00001.parquet`, `events-00002.parquet` and so on. A file is renamed to its final
+ * name once it is complete. Rejects unless the folder is empty or new.
  */
 export const exportAllEvents = async (
   folder: string,

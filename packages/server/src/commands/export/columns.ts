@@ -14,9 +14,9 @@ import type {
 export interface Column<Row> {
   readonly name: string;
   readonly type: DuckDBType;
-  /** The type in the table that rows are appended to. */
+  /** The type in the DuckDB table to which rows are appended. */
   readonly sqlType: SQL;
-  /** The file's column; null if it has none. */
+  /** The expression for the column in the file; null if the file has no such column. */
   readonly sql: SQL | null;
   of(row: Row): unknown;
 }
@@ -73,14 +73,14 @@ const eventColumns = {
 };
 const eventAttributes = attributes<StoredEvent>((event) => event.attributes);
 
-/** Events with the owner and name that they have now. */
+/** Events with their current owner and name. */
 export const ownedEvents: readonly Column<StoredEvent>[] = [
   ...[eventColumns.sequence, eventColumns.eventUUID, eventColumns.eventID, eventColumns.eventName],
   ...[eventColumns.eventTime, eventColumns.receivedTime, eventColumns.userUUID, eventColumns.contactUUID],
   ...eventAttributes,
 ];
 
-/** Events with only what never changes. */
+/** Only the fields of events that never change. */
 export const rawEvents: readonly Column<StoredEvent>[] = [
   ...[eventColumns.sequence, eventColumns.eventUUID, eventColumns.eventID, eventColumns.eventTime],
   ...[eventColumns.receivedTime, eventColumns.userUUID, eventColumns.loggedContactUUID],
@@ -100,11 +100,11 @@ export const contacts: readonly Column<FoundContact>[] = [
   time('lastSeenTime', ({ lastSeenTime }) => lastSeenTime),
 ];
 
-/** A row of a user whose links were read, and the page of the feed that named the user. */
-type OfUser<Value> = Value & Pick<UserLinks, 'userUUID'> & { readonly page: number };
+/** A row that belongs to a user, with the page of the feed in which the user appeared. */
+type UserRow<Value> = Value & Pick<UserLinks, 'userUUID'> & { readonly page: number };
 const page = integer<{ readonly page: number }>('page', (row) => row.page);
 
-export const links: readonly Column<OfUser<UserLinks['links'][number]>>[] = [
+export const links: readonly Column<UserRow<UserLinks['links'][number]>>[] = [
   text('linkID', ({ linkID }) => linkID),
   text('userUUID', ({ userUUID }) => userUUID),
   text('contactUUID', ({ contactUUID }) => contactUUID),
@@ -113,17 +113,17 @@ export const links: readonly Column<OfUser<UserLinks['links'][number]>>[] = [
   flag('voided', ({ voided }) => voided),
 ];
 
-export const owners: readonly Column<OfUser<UserLinks['stretches'][number]>>[] = [
+export const owners: readonly Column<UserRow<UserLinks['stretches'][number]>>[] = [
   text('userUUID', ({ userUUID }) => userUUID),
   bigint('afterSequence', ({ after }) => after),
   bigint('throughSequence', ({ through }) => through),
   text('contactUUID', ({ contactUUID }) => contactUUID),
 ];
 
-export const users: readonly Column<OfUser<object>>[] = [text('userUUID', ({ userUUID }) => userUUID)];
+export const users: readonly Column<UserRow<object>>[] = [text('userUUID', ({ userUUID }) => userUUID)];
 
-/** Adds the page to the columns of rows of users. */
-export const withPage = <Value>(columns: readonly Column<OfUser<Value>>[]): readonly Column<OfUser<Value>>[] => [
+/** Adds the page to the columns of rows that belong to users. */
+export const withPage = <Value>(columns: readonly Column<UserRow<Value>>[]): readonly Column<UserRow<Value>>[] => [
   ...columns,
   page,
 ];
@@ -133,7 +133,7 @@ export const mergedContacts: readonly Column<MergedContact>[] = [
   text('ownerUUID', ({ ownerUUID }) => ownerUUID),
 ];
 
-/** Only entries with a name: other events are named by their number (unlisted-names.ts). */
+/** Only entries with a name: the number of any other event is also its name (unlisted-names.ts). */
 export const eventNames: readonly Column<ListedEntry>[] = [
   integer('eventID', ({ id }) => Number(id)),
   text('eventName', ({ name }) => name),

@@ -10,7 +10,7 @@ import { chunksOf, type Run, usersPerRead } from './run.ts';
 type ErasedPart = Extract<FeedErasure, { readonly user: number }>;
 type UndoneStretch = Exclude<FeedErasure, ErasedPart | { readonly contact: number }>;
 
-/** Returns the contacts that events in the files were logged with, and that are erased. */
+/** Returns the erased contacts with which events in the files were logged. */
 const findErasedContacts = async ({ store, account, writer, files }: Run): Promise<string[]> => {
   const candidates = await writer.query(sql`
     SELECT DISTINCT "loggedContactUUID" FROM ${files.all} WHERE "loggedContactUUID" IS NOT NULL
@@ -19,7 +19,7 @@ const findErasedContacts = async ({ store, account, writer, files }: Run): Promi
   const erased: string[] = [];
   for (const { loggedContactUUID } of candidates) {
     const contactUUID = String(loggedContactUUID);
-    // Verified, because a merge can hide a contact that exists from a list that is read page by page.
+    // Checks each contact, because a list that is read page by page can miss an existing contact that is being merged.
     await store
       .getContact({ account, token: commandLine, browser: false, contactUUID, include: [] })
       .catch((error: unknown) => {
@@ -30,7 +30,7 @@ const findErasedContacts = async ({ store, account, writer, files }: Run): Promi
   return erased;
 };
 
-/** Returns a condition for events `e` of erased parts of users' histories, in which no contact was named. */
+/** Returns a condition for events `e` in erased parts of users' histories that were logged without a contact. */
 const areInErasedParts = async ({ store, account, writer }: Run, parts: readonly ErasedPart[]): Promise<SQL> => {
   await writer.createTable('erased_parts', owners);
   for (const some of chunksOf(parts, usersPerRead)) {
@@ -51,7 +51,9 @@ const areInUndoneImports = async ({ writer }: Run, stretches: readonly UndoneStr
   return sql`EXISTS (FROM undone_stretches s WHERE s."afterSequence" < e.sequence AND s."throughSequence" >= e.sequence)`;
 };
 
-/** Removes events that were erased or imported by an undone import, or deleted by retention. Returns their number. */
+/**
+ * Removes events that were erased, imported by an undone import, or deleted by retention. Returns the number of events.
+ */
 export const removeDeleted = async (run: Run, erased: readonly FeedErasure[], through: number): Promise<number> => {
   const { store, account, files } = run;
   const conditions: SQL[] = [];

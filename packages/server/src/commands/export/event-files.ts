@@ -1,4 +1,4 @@
-/** The files of events in the folder of an incremental export: `events/day=2026-11-30/<first sequence>.parquet`. */
+/** The event files in the folder of an incremental export: `events/day=2026-11-30/<first sequence>.parquet`. */
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { clause, literal, type SQL, sql } from '../../reports/engine/sql.ts';
@@ -14,7 +14,7 @@ const firstOf = (name: string): number => Number.parseInt(name, 10);
 export const createEventFiles = (folder: string, writer: ParquetWriter) => {
   const root = join(folder, subfolder);
   const changedFolders = new Set<string>();
-  /** Files without rows, which are deleted after the position without them is written. */
+  /** Files without rows. They are deleted only after a position that does not count them is written. */
   const emptied = new Set<string>();
   const glob = literal(join(root, '*', '*.parquet'));
 
@@ -47,7 +47,7 @@ export const createEventFiles = (folder: string, writer: ParquetWriter) => {
   return {
     /** The events in all files, with the columns of the files and `filename`. */
     all: clause`read_parquet(${glob}, filename = true, hive_partitioning = false)`,
-    /** Deletes files of events after a sequence, and incomplete ones: those of an export that did not end. */
+    /** Deletes files with events after a sequence, and incomplete files, which a killed export left. */
     async removeAfter(through: number): Promise<void> {
       for (const { path, first } of await list())
         if (first > through || path.endsWith(draftSuffix)) await rm(path, { force: true });
@@ -73,7 +73,7 @@ export const createEventFiles = (folder: string, writer: ParquetWriter) => {
       await writer.createTable('events', rawEvents);
       await write('1970-01-01', 0, sql`SELECT ${selectListOf(rawEvents)} FROM events`);
     },
-    /** Rewrites the files that have events `e` which meet a condition, without these. Returns their number. */
+    /** Rewrites files without the events `e` that meet a condition. Returns the number of removed events. */
     async remove(condition: SQL): Promise<number> {
       const affected = await writer.query(
         sql`SELECT filename, count(*) AS events FROM ${this.all} e WHERE ${condition} GROUP BY filename`,

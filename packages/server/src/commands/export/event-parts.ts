@@ -5,7 +5,7 @@ import type { ParquetWriter } from './parquet-writer.ts';
 
 const eventsPerPage = 1_000;
 
-/** Reads events in the order in which they were stored, each with its owner when its page is read. */
+/** Reads events in the order in which they were stored, each with its owner at the time its page is read. */
 export async function* readEventPages(
   store: Store,
   query: Pick<RequestOf<'getEvents'>, 'account' | 'beyond' | 'from'>,

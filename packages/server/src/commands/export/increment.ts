@@ -1,7 +1,7 @@
 /**
- * Incremental export: a folder of Parquet files that each run brings up to date. Events are added, and everything else,
- * including who owns them, is replaced; events that Firsthand deleted are removed. The position is written last: a run
- * that was killed is repeated.
+ * Incremental export: each run brings a folder of Parquet files up to date. It adds new events, removes events that
+ * Firsthand deleted, and replaces everything else, including the owners of events. The position is written last, so the
+ * next run repeats a run that was killed.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, rm } from 'node:fs/promises';
@@ -17,14 +17,17 @@ import type { Run } from './run.ts';
 import { readContacts, readLinks, replaceTables } from './tables.ts';
 
 const lockName = '.lock';
-/** What a run that was killed early leaves in the folder. */
+/** The files that remain if a new export is killed early. */
 const ownNames = [lockName, spillName, positionName + draftSuffix];
 
 interface IncrementOptions {
   readonly account: number;
   readonly accountUUID: string;
   readonly folder: string;
-  /** The folder has the events from this time on (ISO 8601). Undefined: all in a new folder, and as before in others. */
+  /**
+   * The time of the first events in the folder (ISO 8601). Undefined: all events in a new folder, and the previous time
+   * in an existing folder.
+   */
   readonly since?: string | undefined;
   /** The maximum number of events in memory. */
   readonly maxEvents?: number;
@@ -34,12 +37,12 @@ interface Increment {
   readonly events: number;
   /** The number of events that were deleted from the folder. */
   readonly removed: number;
-  /** Why all events were exported again; null: they were not. */
+  /** Why all events were exported again; null if they were not. */
   readonly restarted: string | null;
   readonly through: number;
 }
 
-/** A hash of the merges of attributes and events. Reads replace merged IDs, so a merge changes events everywhere. */
+/** A hash of the merges of attributes and events. Reads replace merged IDs, so a merge changes events in all files. */
 const hashMerges = async (store: Store, account: number): Promise<string> => {
   const hash = createHash('sha256');
   for (const kind of ['attr', 'event'] as const)
@@ -53,8 +56,8 @@ const openFolder = async (
   folder: string,
   lock: (path: string, message: string) => Promise<void>,
 ): Promise<Position | undefined> => {
-  // DuckDB would take the path for a pattern, and miss files.
-  if (/[*?[]/.test(folder)) throw new Error(`the path ${folder} must not have the characters *, ? or [`);
+  // DuckDB would treat the path as a pattern, and miss files.
+  if (/[*?[]/.test(folder)) throw new Error(`the path ${folder} must not contain the characters *, ? or [`);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const names = await readdir(folder);
   if (!names.includes(positionName) && names.some((name) => !ownNames.includes(name)))
@@ -63,7 +66,7 @@ const openFolder = async (
   return readPosition(folder);
 };
 
-/** Removes what a run that was killed has not finished. */
+/** Removes the unfinished files of a run that was killed. */
 const removeDrafts = async (folder: string): Promise<void> => {
   const drafts = (await readdir(folder)).filter((name) => name === spillName || name.endsWith(draftSuffix));
   for (const name of drafts) await rm(join(folder, name), { recursive: true, force: true });
@@ -84,7 +87,7 @@ const checkContinues = (
     );
 };
 
-/** Whether the store still has the events of the folder: not if an earlier backup was restored. */
+/** Whether the store still has the events in the folder. False if an earlier backup was restored. */
 const hasSameEvents = async (
   { store, account, files }: Run,
   position: Position,
@@ -148,7 +151,7 @@ export const exportIncrement = (
       }
     }
     const events = await files.append(readEvents(), maxEvents);
-    // After the events, so that all links and erasures until then are applied to them.
+    // Read after the events, so that all earlier links and erasures are applied to them.
     const { erased, position: ownersPosition } = await readLinks(run, position.owners);
     await readContacts(run);
     const removed = await removeDeleted(run, erased, through);

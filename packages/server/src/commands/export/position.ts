@@ -1,4 +1,4 @@
-/** `position.json`: up to where the folder of an incremental export has an account's data. */
+/** `position.json`: how much of an account's data the folder of an incremental export has. */
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { draftSuffix, sync } from './parquet-writer.ts';
@@ -8,15 +8,15 @@ export const positionName = 'position.json';
 export interface Position {
   readonly version: 1;
   readonly accountUUID: string;
-  /** The folder has the events from this time on (ISO 8601); null: all. */
+  /** The time of the first events in the folder (ISO 8601); null: all events. */
   readonly since: string | null;
   /** The folder has the events up to this sequence. */
   readonly through: number;
   /** The position in the feed of owners; null before the first export is complete. */
   readonly owners: string | null;
-  /** The number of files of events, so that a missing one is noticed. */
+  /** The number of event files, to detect missing files. */
   readonly files: number;
-  /** A hash of the merged attributes and event IDs, which the files of events depend on. */
+  /** A hash of the merged attributes and event IDs, which the event files depend on. */
   readonly merges: string;
   /** When the last export began (ISO 8601). */
   readonly exportedTime: string;

@@ -1,4 +1,4 @@
-/** What the steps of an incremental export share. */
+/** The values that all steps of an incremental export use. */
 import type { Store } from '../../store/store.ts';
 import type { EventFiles } from './event-files.ts';
 import type { ParquetWriter } from './parquet-writer.ts';
@@ -11,7 +11,7 @@ export interface Run {
   readonly files: EventFiles;
 }
 
-/** The maximum of `listUserLinks` and `namePeople`. */
+/** The maximum number of users per call of `listUserLinks` and `namePeople`. */
 export const usersPerRead = 1_000;
 
 export const chunksOf = <Each>(list: readonly Each[], size: number): Each[][] =>

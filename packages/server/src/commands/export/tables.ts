@@ -1,4 +1,4 @@
-/** The tables of an incremental export that each run replaces: contacts, links, owners, merges and names of events. */
+/** The tables of an incremental export that each run replaces: contacts, links, owners, merges and event names. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { clause, literal, name, sql } from '../../reports/engine/sql.ts';
@@ -20,7 +20,7 @@ import { viewsName, viewsSQL } from './views.ts';
 
 const contactsPerPage = 500;
 
-/** Reads the links of users that changed since a position, into the tables `links`, `owners` and `users`. */
+/** Reads the users whose links changed since a position, into the tables `links`, `owners` and `users`. */
 export const readLinks = async ({ store, account, writer }: Run, since: string | null) => {
   const tables = { links: withPage(links), owners: withPage(owners), users: withPage(users) };
   for (const [table, columns] of Object.entries(tables)) await writer.createTable(table, columns);
@@ -30,7 +30,7 @@ export const readLinks = async ({ store, account, writer }: Run, since: string |
     const fed = await store.feedOwners({ account, since: position });
     if (fed.reset && position !== null)
       throw new Error('the database was restored, or too many links changed during the export: run it again');
-    // Each erasure is repeated until its events are deleted.
+    // The feed repeats each erasure until its events are deleted.
     for (const erasure of fed.erased) erased.set(Object.values(erasure).join(' '), erasure);
     const changed = fed.users.map(({ user }) => user);
     for (const some of chunksOf(changed, usersPerRead)) {
@@ -58,7 +58,7 @@ export const readLinks = async ({ store, account, writer }: Run, since: string |
   }
 };
 
-/** Reads everything that each export replaces as a whole, into the tables `contacts`, `merged_contacts` and `event_names`. */
+/** Reads the tables that each export replaces completely: `contacts`, `merged_contacts` and `event_names`. */
 export const readContacts = async ({ store, account, writer }: Run): Promise<void> => {
   await writer.createTable('contacts', contacts);
   for (let beyond: SearchPosition | undefined; ; ) {
@@ -78,8 +78,8 @@ export const readContacts = async ({ store, account, writer }: Run): Promise<voi
   );
 };
 
-/** Replaces the file of a table whose rows are of users: those that were read again are replaced. */
-const replaceOfUsers = async (
+/** Rewrites the file of a table with the rows of users that were read again; the rows of other users stay. */
+const replaceUserRows = async (
   { folder, writer }: Run,
   table: string,
   columns: readonly Column<never>[],
@@ -87,7 +87,7 @@ const replaceOfUsers = async (
 ): Promise<void> => {
   const path = join(folder, `${table}.parquet`);
   const selectList = selectListOf(columns);
-  // A user that changed during the export was read again with a later page.
+  // A user whose links changed during the export was read again with a later page.
   const read = sql`SELECT ${selectList} FROM ${name(table)} SEMI JOIN (
     SELECT "userUUID", max(page) AS page FROM users GROUP BY "userUUID") newest USING ("userUUID", page)`;
   const unchanged = sql`SELECT * FROM read_parquet(${literal(path)}) ANTI JOIN users USING ("userUUID")`;
@@ -99,8 +99,8 @@ export const replaceTables = async (run: Run, isNew: boolean): Promise<void> => 
   const { folder, writer } = run;
   const [changed] = await writer.query(sql`SELECT count(*) AS users FROM users`);
   if (isNew || Number(changed?.users) > 0) {
-    await replaceOfUsers(run, 'links', links, isNew);
-    await replaceOfUsers(run, 'owners', owners, isNew);
+    await replaceUserRows(run, 'links', links, isNew);
+    await replaceUserRows(run, 'owners', owners, isNew);
   }
   const whole = { contacts, merged_contacts: mergedContacts, event_names: eventNames };
   for (const [table, columns] of Object.entries(whole))

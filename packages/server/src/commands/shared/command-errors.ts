@@ -15,7 +15,7 @@ export const toExitCode = (error: unknown): number => {
 
 type ErrorWithCause = Error & { readonly code?: unknown; readonly cause?: unknown };
 
-/** Whether the error or one of its causes is a missing file permission. */
+/** Whether the error or one of its causes is a missing permission. */
 const isForbidden = (error: unknown): boolean =>
   error instanceof Error &&
   (['EACCES', 'EPERM'].includes(String((error as ErrorWithCause).code)) ||
@@ -25,7 +25,7 @@ const readUserName = (): string => {
   try {
     return userInfo().username;
   } catch {
-    // A container may run as a user without a name.
+    // A container can run as a user without a name.
     return String(process.getuid?.());
   }
 };

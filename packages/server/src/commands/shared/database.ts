@@ -17,7 +17,7 @@ export const toDatabaseURL = (options: DatabaseOptions): string => {
   throw new UsageError('DATABASE_URL names a database in memory, which only the server that created it can use');
 };
 
-/** Runs `work` on the store, alongside a running server if any. Creates a missing database only with `create`. */
+/** Runs `work` on the store, alongside a running server if any. Creates a missing database only if `create` is set. */
 export const withStore = async <Result>(
   options: DatabaseOptions,
   work: (store: Store) => Promise<Result>,
@@ -42,7 +42,9 @@ export const withStore = async <Result>(
   }
 };
 
-/** The number of the account of `--account`; undefined without the flag. Throws if the account does not exist. */
+/**
+ * The internal number of the account in `--account`; undefined without the flag. Throws if the account does not exist.
+ */
 export const findAccountNumber = async (
   store: Store,
   { account: accountUUID }: { readonly account?: string },
@@ -56,8 +58,8 @@ export const findAccountNumber = async (
 export type AccountOptions = DatabaseOptions & { readonly account?: string };
 
 /**
- * The account of `--account`, or the only account. Throws UsageError without an account, or for several without the
- * flag.
+ * The account in `--account`, or the only account. Throws UsageError if there is no account, or if there are several
+ * and the flag is missing.
  */
 export const chooseAccount = async (store: Store, options: AccountOptions): Promise<AccountSummary> => {
   const accounts = await store.listAccounts();

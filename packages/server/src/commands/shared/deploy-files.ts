@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { parseOrigin } from '@firsthand/contract/origins';
 
-/** The folder is in the repository and in the npm package. */
+/** The deploy folder is both in the repository and in the npm package. */
 const readDeployFile = (name: string): string =>
   readFileSync(new URL(`../../../deploy/${name}`, import.meta.url), 'utf8');
 
@@ -21,7 +21,7 @@ const unsafe = /[\s"'\\%$;]/;
 /** Throws for a path with characters that are special in a unit. */
 const checkPath = (path: string): string => {
   if (!unsafe.test(path)) return path;
-  throw new Error(`${path} has a character with a special meaning in systemd units: choose another path`);
+  throw new Error(`${path} contains a character that has a special meaning in systemd units: choose another path`);
 };
 
 export const createUnitText = ({ execStart, user, dataFolder }: UnitOptions): string => {
@@ -68,7 +68,7 @@ const pathBlock = /^([ \t]*)(?:location \/s\/|handle \/s\/\*|<Location \/s\/>)[\
 const upstreamBlock = /^upstream [\s\S]*?^\}$/m;
 const consolePart = /^# The console[\s\S]*/m;
 
-/** The configuration with which a web server forwards the site's path and serves the console. */
+/** The configuration that makes a web server forward the site's path and serve the console. */
 export const createSnippets = (
   webServer: WebServer,
   { site, consoleOrigin, port, basePath }: ProxyOptions,

@@ -6,7 +6,7 @@ type Filter = NonNullable<Parameters<Client['reportTotals']>[0]['filter']>;
 
 export const filterHelp = 'a filter as JSON, or an event by its name or number';
 
-/** Parses a filter; `name` is the argument's, for messages. Throws UsageError for invalid JSON. */
+/** Parses a filter. `name` is the argument's name in messages. Throws UsageError for invalid JSON. */
 export const parseFilter = (name: string, text: string): Filter => {
   if (!text.trimStart().startsWith('{')) return { event: /^\d+$/.test(text) ? Number(text) : text };
   try {

@@ -18,7 +18,10 @@ export const readStart = async (path: string): Promise<string> => {
   }
 };
 
-/** Opens a file that begins with these bytes, decompressed: DecompressionStream has no back-pressure on Node 20. */
+/**
+ * Opens a file that begins with the bytes `start`, and decompresses it. Not with DecompressionStream, which has no
+ * back-pressure on Node 20.
+ */
 export const openSource = (path: string, start: string): Source => {
   const content = createReadStream(path);
   const stream = start.startsWith(gzip) ? content.pipe(createGunzip()).once('close', () => content.destroy()) : content;

@@ -3,18 +3,18 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { type FormatName, findFormat, formats, type Reading, UnreadableFileError } from '@firsthand/import-formats';
 
 const memoryLimit = '512MiB';
-/** In DuckDB, a path may be a pattern for several files. */
+/** DuckDB treats such a path as a pattern for several files. */
 const isPattern = (path: string): boolean => /[*?[]/.test(path);
 
 /**
  * Reads a file as messages, in order, and detects its format if none is given. `line` is the number of the row, from 1.
- * DuckDB writes each row as JSON, so that it has the form that it has in a file of JSON lines.
+ * DuckDB converts each row to JSON, so that it has the same form as in a file of JSON lines.
  */
 export async function* readParquetMessages(path: string, format?: FormatName): AsyncGenerator<Reading> {
   if (isPattern(path)) throw new UnreadableFileError(`rename the file: its path must not contain *, ? or [`);
   const instance = await DuckDBInstance.create(':memory:', {
     memory_limit: memoryLimit,
-    // Neither a file's name nor an unknown type may make DuckDB load anything else.
+    // Prevents a file's name or an unknown type from making DuckDB load extensions.
     autoinstall_known_extensions: 'false',
   });
   const connection = await instance.connect();

@@ -6,12 +6,12 @@ const controls = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 /** Makes untrusted text safe for a terminal: replaces characters that could move the cursor or change other text. */
 export const toPrintable = (text: string): string => text.replace(controls, '\ufffd');
 
-/** Prints one or more lines, which may contain text from a client. */
+/** Prints one or more lines, which can contain text from a client. */
 export const printLine = (lines: string | readonly string[]): void => {
   for (const line of [lines].flat()) process.stdout.write(`${toPrintable(line)}\n`);
 };
 
-/** Prints a message on standard error, which may contain text from a client. */
+/** Prints a message on standard error, which can contain text from a client. */
 export const printError = (text: string): void => {
   for (const line of text.split('\n')) process.stderr.write(`${toPrintable(line)}\n`);
 };
@@ -39,7 +39,7 @@ export const toTable = (rows: readonly (readonly string[])[]): string[] => {
   return cells.map(toLine);
 };
 
-/** Only strings may come from a client, so only these are protected from becoming spreadsheet formulas. */
+/** Only strings can come from a client, so only strings are escaped to prevent spreadsheet formulas. */
 export type Cell = string | number | null;
 
 /** Characters that start a formula in spreadsheets (OWASP, "CSV Injection"); the last four are the full-width forms. */
