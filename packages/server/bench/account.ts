@@ -1,4 +1,4 @@
-/** The account of all benchmark data, and its tokens. */
+/** The accounts of the benchmarks, and their tokens. */
 import { hashToken } from '../src/ingest/token.ts';
 import { openStore } from '../src/store/open.ts';
 import type { NewToken, Store, StoreCaller } from '../src/store/store.ts';
@@ -41,14 +41,17 @@ export const createBenchmarkAccount = (store: Store, time: number, nth = 0): Pro
   });
 
 /** Returns the caller with the server token of the nth account. Throws if the account does not exist. */
-export const findAsker = async (store: Store, nth = 0): Promise<StoreCaller> => {
+export const findCaller = async (store: Store, nth = 0): Promise<StoreCaller> => {
   const access = await store.findAccess(hashToken(toServerToken(nth)));
   if (access === undefined || access.account === null) throw new Error('an account of the benchmark does not exist');
   return { account: access.account, token: access.token, browser: false };
 };
 
 /** Opens the store in a file or at a URL, and creates the account at `time` if it is missing. */
-export const openBenchmark = async (path: string, time = Date.now()): Promise<{ store: Store; asker: StoreCaller }> => {
+export const openBenchmark = async (
+  path: string,
+  time = Date.now(),
+): Promise<{ store: Store; caller: StoreCaller }> => {
   const onFatal = (error: Error) => {
     throw error;
   };
@@ -57,5 +60,5 @@ export const openBenchmark = async (path: string, time = Date.now()): Promise<{ 
   if (!(await store.findAccess(hashToken(serverToken)))) {
     await createBenchmarkAccount(store, time);
   }
-  return { store, asker: await findAsker(store) };
+  return { store, caller: await findCaller(store) };
 };

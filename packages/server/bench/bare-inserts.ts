@@ -1,6 +1,6 @@
 /**
- * Measures SQLite itself: the same rows in a table without an index, in WAL mode with FULL sync, through
- * better-sqlite3.
+ * Measures SQLite without our store: inserts the same rows through better-sqlite3 into a table without an index, in WAL
+ * mode with FULL sync.
  */
 import Database from '../src/store/sqlite/database/better-sqlite3.ts';
 import type { NewEvent } from '../src/store/store.ts';

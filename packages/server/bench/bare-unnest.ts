@@ -1,6 +1,6 @@
 /**
- * Measures PostgreSQL itself: the same rows in a table without an index, with a commit per batch, on several
- * connections.
+ * Measures PostgreSQL without our store: inserts the same rows into a table without an index, with a commit per batch,
+ * on several connections.
  */
 import pg from 'pg';
 import type { NewEvent } from '../src/store/store.ts';
@@ -28,7 +28,7 @@ export const openBareInserts = async (databaseURL: string, connections: number) 
       ],
     });
   return {
-    /** Inserts batches on all connections for this long. Returns events per second. */
+    /** Inserts batches on all connections for the given time. Returns the number of events per second. */
     async run(nextBatch: () => readonly NewEvent[], milliseconds: number): Promise<number> {
       const startTime = performance.now();
       let inserted = 0;

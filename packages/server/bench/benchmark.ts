@@ -9,10 +9,10 @@ export interface Options {
   readonly minutes: number;
 }
 
-/** One figure and its comparison. */
+/** A figure and its comparison. */
 export interface Row {
   readonly measured: string;
-  /** The reference figure: the best possible result, or the one to match. */
+  /** The reference figure: the best possible result, or the result to match. */
   readonly floor?: string;
   readonly ours: string;
   /** Ours ÷ floor. */

@@ -1,4 +1,4 @@
-/** A database with many contacts, created by updateAccount in batches of 1,000. */
+/** A database with many contacts, which updateAccount creates in batches of 1,000. */
 import { openBenchmark } from './account.ts';
 import { type CachedDatabase, openCached } from './cached-database.ts';
 import { createLimiter, eventsPerBatch, retryUnavailable } from './fill-store.ts';
@@ -6,7 +6,7 @@ import { settle } from './settle.ts';
 import { contactAddress, contactName } from './visits.ts';
 
 const fill = async (path: string, contacts: number): Promise<{ contacts: number }> => {
-  const { store, asker } = await openBenchmark(path);
+  const { store, caller } = await openBenchmark(path);
   try {
     const limiter = createLimiter();
     for (let created = 0; created < contacts; created += eventsPerBatch) {
@@ -21,7 +21,7 @@ const fill = async (path: string, contacts: number): Promise<{ contacts: number 
       const time = Date.now();
       await limiter.add(async () => {
         const { contacts: outcomes } = await retryUnavailable(() =>
-          store.updateAccount({ account: asker.account, catalogues: {}, contacts: batch, time }),
+          store.updateAccount({ account: caller.account, catalogues: {}, contacts: batch, time }),
         );
         const refused = outcomes.find((outcome) => 'refused' in outcome);
         if (refused) throw new Error(`a contact was refused: ${JSON.stringify(refused)}`);

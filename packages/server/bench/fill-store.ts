@@ -44,18 +44,18 @@ export const createLimiter = (max = maxInFlight) => {
 /** Throws unless all events were stored. */
 export const storeAll = async (
   store: Store,
-  asker: StoreCaller,
+  caller: StoreCaller,
   receivedTime: number,
   events: readonly NewEvent[],
 ): Promise<void> => {
-  const outcomes = await retryUnavailable(() => store.logEvents({ ...asker, receivedTime, events }));
+  const outcomes = await retryUnavailable(() => store.logEvents({ ...caller, receivedTime, events }));
   const failure = outcomes.find(({ kept }) => !kept);
   if (failure) throw new Error(`an event was not stored: ${JSON.stringify(failure)}`);
 };
 
 /** The createContact request of a visitor who signs up. */
-export const newContact = (asker: StoreCaller, user: number, time: number): NewContact => ({
-  ...asker,
+export const newContact = (caller: StoreCaller, user: number, time: number): NewContact => ({
+  ...caller,
   userUUID: userName(user),
   address: contactAddress(user),
   fields: { contactFirstname: 'Visitor', contactLastname: String(user) },

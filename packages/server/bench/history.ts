@@ -1,6 +1,6 @@
 /**
- * A month of history that ends today, built through the Store. `npm run bench -- reads --events 50000000` sets its
- * size.
+ * A month of history that ends today, built through the Store. `--events` sets its size: `npm run bench -- reads
+ * --events 50000000`.
  */
 import type { NewEvent } from '../src/store/store.ts';
 import { openBenchmark } from './account.ts';
@@ -27,7 +27,7 @@ const fill = async (path: string, events: number): Promise<History> => {
   const to = Date.now();
   const from = to - historyDays * day;
   const timeOf = (event: number) => Math.floor(from + (event / events) * (to - from));
-  const { store, asker } = await openBenchmark(path, from);
+  const { store, caller } = await openBenchmark(path, from);
   try {
     const next = createVisits(events);
     const limiter = createLimiter();
@@ -40,10 +40,10 @@ const fill = async (path: string, events: number): Promise<History> => {
         if (signsUp === undefined) continue;
         contacts.push(signsUp);
         await limiter.add(async () => {
-          await retryUnavailable(() => store.createContact(newContact(asker, signsUp, event.eventTime)));
+          await retryUnavailable(() => store.createContact(newContact(caller, signsUp, event.eventTime)));
         });
       }
-      await limiter.add(() => storeAll(store, asker, timeOf(created), batch));
+      await limiter.add(() => storeAll(store, caller, timeOf(created), batch));
     }
     await limiter.end();
     await settle();
@@ -57,5 +57,5 @@ const fill = async (path: string, events: number): Promise<History> => {
 export const openHistory = (events: number): Promise<CachedDatabase<History>> =>
   openCached(`${events}-events`, (path) => fill(path, events));
 
-/** The first of the newest visitors, who send the new events. */
+/** The first of the 10,000 newest visitors, who send the events of the measurement. */
 export const getFirstUser = ({ about }: CachedDatabase<History>): number => Math.max(0, about.users - 10_000);

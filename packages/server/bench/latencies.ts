@@ -1,4 +1,4 @@
-/** A histogram of latencies in milliseconds, to a hundredth of a millisecond, in constant memory. */
+/** A histogram of latencies with a resolution of 0.01 ms, in constant memory. */
 const perMillisecond = 100;
 const maxMilliseconds = 5_000;
 
@@ -11,7 +11,9 @@ export const createLatencies = () => {
       counts[place] = (counts[place] as number) + 1;
       total += 1;
     },
-    /** The latency that this share did not exceed. Latencies above five seconds count as five seconds. */
+    /**
+     * The latency that the given share of requests did not exceed. Latencies above five seconds count as five seconds.
+     */
     quantile(share: number): number {
       let left = Math.ceil(total * share);
       for (let place = 0; place < counts.length; place += 1) {

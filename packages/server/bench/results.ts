@@ -47,7 +47,10 @@ const readRows = (title: string): string[][] => {
     );
 };
 
-/** Replaces the rows of the same measurement with the same number of events; a profile replaces that of its commit. */
+/**
+ * Replaces earlier rows of the same measurement with the same number of events. A profile replaces the profile of the
+ * same commit.
+ */
 export const save = (benchmark: string, rows: readonly Row[], { events }: Options): void => {
   const day = new Date().toISOString().slice(0, 10);
   let figures = readRows('Figures');

@@ -10,21 +10,21 @@ import { type CachedDatabase, openCached } from './cached-database.ts';
 import { contactAddress, contactName } from './visits.ts';
 
 const day = 86_400_000;
-/** When the first contact was created; another one follows each minute. */
+/** When the first contact was created. Another contact is created each minute after that. */
 export const firstCreated = Date.UTC(2024, 0, 1);
 export const creationIntervalMs = 60_000;
 /** The number of days on which contacts were last seen. */
 export const seenDays = 500;
 export const firstSeenDay = Date.UTC(2025, 0, 1) / day;
 
-/** One contact in this many has the rare values. */
+/** One of this many contacts has the rare values. */
 export const rare = 100_000;
 
 const contactsPerCommit = 20_000;
 
 /** Fills the file. Returns the number of contacts and the indexing time per contact. */
 const fill = async (path: string, contacts: number): Promise<{ contacts: number; indexMicroseconds: number }> => {
-  const { store, asker } = await openBenchmark(path, firstCreated);
+  const { store, caller } = await openBenchmark(path, firstCreated);
   await store.close();
   const db = openConnection(path, 'write');
   try {
@@ -40,7 +40,7 @@ const fill = async (path: string, contacts: number): Promise<{ contacts: number;
         const isRare = contact % rare === 7;
         insert.run({
           contact,
-          account: asker.account,
+          account: caller.account,
           contactUUID: contactName(contact),
           address: contactAddress(contact),
           name: String(contact),

@@ -9,8 +9,8 @@ const maxMilliseconds = 60_000;
 const quietBytes = 20_000;
 
 /**
- * Waits until the process that has opened the store is nearly idle, at most one minute. Returns the time of its last
- * write (performance.now).
+ * Waits at most one minute until the process that has opened the store is nearly idle. Returns the time of the
+ * process's last write (performance.now).
  */
 export const settle = async (pid = process.pid): Promise<number> => {
   const startTime = performance.now();

@@ -1,6 +1,6 @@
 /**
  * A feed of synthetic events of a site: visitors cause about ten events per visit and return over the following weeks.
- * Every 20th user is linked; each contact has two users. The events depend only on their number.
+ * Every 20th user is linked; each contact has two users. The same number of events produces the same feed.
  */
 import { labelIDs } from '@firsthand/contract/labels';
 import type { AttributeColumn, EventFeedPage, ReportFeed } from '../src/store/report-feed.ts';

@@ -7,7 +7,7 @@ export const median = (figures: readonly number[]): number => {
 
 export const whole = (figure: number): string => Math.round(figure).toLocaleString('en');
 
-/** A Markdown table, padded for terminals. The first `words` columns are left-aligned, the others are figures. */
+/** A Markdown table, padded for terminals. The first `words` columns are left-aligned; the others contain figures. */
 export const table = (head: readonly string[], rows: readonly (readonly string[])[], words = 1): string => {
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)));
   const line = (cells: readonly string[]) =>

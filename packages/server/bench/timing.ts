@@ -16,7 +16,7 @@ export const timeAlternating = async <Key>(
   return latencies;
 };
 
-/** Times as many keys as possible within this many milliseconds, at least one. */
+/** Times as many keys as possible within `maxMilliseconds`, but at least one. */
 export const timeEach = async <Key>(
   keys: readonly Key[],
   request: (key: Key) => Promise<unknown>,

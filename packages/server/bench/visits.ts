@@ -1,12 +1,12 @@
 /**
  * Generates events like those of a site. Visitors cause about ten events per visit and return over the following days.
- * A few never stop (tests, wall displays); the busiest has up to 40 % of all events. The events depend only on their
- * number.
+ * A few visitors never stop (tests, wall displays); the busiest causes up to 40 % of all events. The same number of
+ * events produces the same events.
  */
 import { createRandomNumbers as createRandom } from '../src/shared/random.ts';
 import type { NewEvent } from '../src/store/store.ts';
 
-/** The shares of the 20 eventIDs, in per mille. The sixth has 5 % of all events. */
+/** The shares of the 20 eventIDs, in per mille. The sixth eventID has 5 % of all events. */
 const shares = [250, 150, 100, 80, 70, 50, 50, 40, 40, 30, 30, 20, 20, 20, 10, 10, 10, 10, 6, 4];
 export const countedEventID = 6;
 export const eventIDCount = shares.length;
@@ -14,7 +14,7 @@ export const eventIDCount = shares.length;
 const maxEventsOfBusiest = 2_000_000;
 const eventsPerUser = 50;
 const eventsPerVisit = 10;
-/** One visitor in this many signs up, at the start of a visit. */
+/** One of this many visitors signs up, at the start of a visit. */
 const usersPerContact = 20;
 const concurrentVisits = 100;
 
@@ -66,7 +66,7 @@ export const createVisits = (events: number) => {
   let startedVisits = 0;
   let created = 0;
 
-  /** Usually a visitor whose first visit was in the last fifth of the time, sometimes any earlier one. */
+  /** Usually a visitor whose first visit was in the last fifth of the time, sometimes any earlier visitor. */
   const nextVisitor = (): number => {
     startedVisits += 1;
     const newest = Math.min(users - 1, Math.ceil((startedVisits / visits) * users));

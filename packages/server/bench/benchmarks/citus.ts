@@ -1,9 +1,9 @@
 /**
- * Compares one PostgreSQL with a Citus cluster of a coordinator and two workers, on the same cores with the same
- * programs, alternately: single events and batches for one account and for many, contacts, links, and pages.
+ * Alternately compares one PostgreSQL server with a Citus cluster of a coordinator and two workers, on the same cores
+ * with the same programs: single events and batches for one account and for many, contacts, links, and pages.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { createBenchmarkAccount, findAsker, openBenchmark, toServerToken } from '../account.ts';
+import { createBenchmarkAccount, findCaller, openBenchmark, toServerToken } from '../account.ts';
 import type { Options, Row } from '../benchmark.ts';
 import { createLimiter, newContact, storeAll } from '../fill-store.ts';
 import type { Load, LoadResult } from '../processes/load.ts';
@@ -39,7 +39,7 @@ const openSide = async (postgres: OwnPostgres, options: Options): Promise<Side> 
         const { event } = next(Date.now());
         return at < eventIDCount ? { ...event, eventID: at + 1 } : event;
       });
-      await storeAll(store, await findAsker(store, nth), Date.now(), events);
+      await storeAll(store, await findCaller(store, nth), Date.now(), events);
     });
   }
   await limiter.end();
@@ -80,7 +80,7 @@ const createRow = (
 const formatShort = (figure: number) => (figure >= 100 ? whole(figure) : figure.toFixed(2));
 
 type Shape = Pick<Load, 'connections' | 'request'> & { readonly title: string; readonly bar: string };
-/** The first shape creates the users of the others. */
+/** The first shape creates the users that the other shapes need. */
 const shapes: readonly Shape[] = [
   { title: 'batches of 100', connections: 16, request: { events: 100 }, bar: '≥ 0.5' },
   { title: 'single events', connections: 64, request: { events: 1 }, bar: '' },
@@ -146,20 +146,20 @@ const measureCalls = async (sides: Sides, { quick }: Options): Promise<Row[]> =>
   const calls = quick ? 30 : 200;
   const opened = await Promise.all(
     sides.map(async (side) => {
-      const { store, asker } = await openBenchmark(side.databaseURL);
+      const { store, caller } = await openBenchmark(side.databaseURL);
       const time = Date.now();
       const contacts = [
-        await store.createContact(newContact(asker, 0, time)),
-        await store.createContact(newContact(asker, 1, time)),
+        await store.createContact(newContact(caller, 0, time)),
+        await store.createContact(newContact(caller, 1, time)),
       ];
       const next = createVisits(pageEvents);
       const events = Array.from({ length: pageEvents }, () => ({ ...next(time).event, userUUID: userName(0) }));
-      await storeAll(store, asker, time, events);
+      await storeAll(store, caller, time, events);
       const storeOne = (userUUID: string) => {
         const now = Date.now();
-        return storeAll(store, asker, now, [{ ...next(now).event, userUUID }]);
+        return storeAll(store, caller, now, [{ ...next(now).event, userUUID }]);
       };
-      return { store, asker, storeOne, contacts: contacts.map(({ contactUUID }) => contactUUID) };
+      return { store, caller, storeOne, contacts: contacts.map(({ contactUUID }) => contactUUID) };
     }),
   );
   const works: { title: string; bar: string; work: (nth: number, side: number) => Promise<unknown> }[] = [
@@ -167,9 +167,9 @@ const measureCalls = async (sides: Sides, { quick }: Options): Promise<Row[]> =>
       title: 'newest 50 of a contact',
       bar: '≤ 2',
       work: (_, side) => {
-        const { store, asker, contacts } = opened[side] as (typeof opened)[number];
+        const { store, caller, contacts } = opened[side] as (typeof opened)[number];
         return store.getEvents({
-          account: asker.account,
+          account: caller.account,
           order: 'desc',
           limit: 50,
           contactUUID: contacts[0] as string,
@@ -180,13 +180,13 @@ const measureCalls = async (sides: Sides, { quick }: Options): Promise<Row[]> =>
       title: 'linking a user',
       bar: '',
       work: (nth, side) => {
-        const { store, asker, contacts } = opened[side] as (typeof opened)[number];
-        const { account, token } = asker;
+        const { store, caller, contacts } = opened[side] as (typeof opened)[number];
+        const { account, token } = caller;
         const contactUUID = contacts[nth % 2] as string;
         return store.linkUser({ account, token, userUUID: userName(2), contactUUID, time: Date.now() });
       },
     },
-    // Each in a separate commit.
+    // Each event is stored in a separate commit.
     {
       title: 'an event of an existing user, alone',
       bar: '',

@@ -1,6 +1,7 @@
 /**
  * Measures how fast the console responds with a long history. Chromium opens its pages and runs a session of clicks and
- * keys, each measured until the next paint (Event Timing API; below 16 ms counts as 16), with a CPU slowdown of 4.
+ * keys with a CPU slowdown of 4. Each interaction is measured until the next paint (Event Timing API; less than 16 ms
+ * counts as 16 ms).
  */
 import type { Browser, Page } from 'playwright-core';
 import { launchChromium } from '../../../tracker/test/chromium.ts';
@@ -20,7 +21,7 @@ const thresholdMs = 16;
 /** The pause between interactions: long enough for the next paint, too short for most responses. */
 const pauseMs = 300;
 
-/** How many of the slowest interactions are listed. */
+/** The number of slowest interactions to list. */
 const slowestCount = 5;
 
 const pages = ['', 'live', 'events', 'events?tab=funnel', 'events?tab=retention', 'people', 'people?list=everybody'];
@@ -31,7 +32,7 @@ const slowDown = async (page: Page, rate: number): Promise<void> => {
   await devTools.send('Emulation.setCPUThrottlingRate', { rate });
 };
 
-/** Waits until all responses have arrived. A report over all events may take seconds. */
+/** Waits until all responses have arrived. A report over all events can take seconds. */
 const waitUntilLoaded = async (page: Page): Promise<void> => {
   await page.locator('.card').first().waitFor({ timeout: 120_000 });
   while ((await page.locator('[aria-busy=true]').count()) > 0) await page.waitForTimeout(50);

@@ -1,6 +1,6 @@
 /**
- * Measures how fast contacts are created if there are a million. Times createContact over HTTP, for new visitors with
- * new addresses, compared with single events on the same server.
+ * Measures how fast contacts are created in an account with a million contacts. Times createContact over HTTP, for new
+ * visitors with new addresses, compared with single events on the same server.
  *
  * Responses to browser tokens are delayed to multiples of 10 ms (decision 6), which 256 connections hide.
  */

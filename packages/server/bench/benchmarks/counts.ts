@@ -1,6 +1,6 @@
 /**
- * Measures how long counting takes. Times countEvents of the Store for a month by day, for an eventID with 5 % of all
- * events, and its distinct users. The floor is a round trip that reads nothing.
+ * Measures how long counting takes. Times the Store's countEvents for a month by day, for an eventID with 5 % of all
+ * events, and the distinct users of these events. The floor is a round trip that reads nothing.
  */
 import type { CountQuery } from '../../src/store/store.ts';
 import { openBenchmark } from '../account.ts';
@@ -14,7 +14,7 @@ const day = 86_400_000;
 
 export const run = async ({ quick, events }: Options): Promise<Row[]> => {
   const { path, about } = await openHistory(events);
-  const { store, asker } = await openBenchmark(path);
+  const { store, caller } = await openBenchmark(path);
   try {
     const times = Array.from({ length: quick ? 3 : 9 });
     const firstDay = Math.floor(about.from / day);
@@ -24,7 +24,7 @@ export const run = async ({ quick, events }: Options): Promise<Row[]> => {
     const measure = async (title: string, bar: string, query: Omit<CountQuery, 'account'>): Promise<Row> => {
       let total = 0;
       const ours = await timeEach(times, async () => {
-        const buckets = await store.countEvents({ ...query, account: asker.account });
+        const buckets = await store.countEvents({ ...query, account: caller.account });
         total = buckets.reduce((sum, bucket) => sum + bucket.events, 0);
       });
       return {

@@ -7,7 +7,7 @@ import type { Options, Row } from '../benchmark.ts';
 import { createLatencies } from '../latencies.ts';
 import { startService } from '../processes/service.ts';
 
-/** The front page, a guide, the longest page of the manual, and two pages of the reference. */
+/** The home page, a guide, the longest page of the manual, and two pages of the reference. */
 const paths = ['', 'identify', 'operations', 'reference/logEvent', 'reference/errors'];
 
 export const run = async ({ quick }: Options): Promise<Row[]> => {

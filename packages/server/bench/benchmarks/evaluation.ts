@@ -13,7 +13,10 @@ export const run = async (): Promise<Row[]> => {
     return [{ measured: 'milliseconds to evaluate the script', ours: 'needs Chromium', bar: '< 2' }];
   }
   console.log(stdout);
-  /** The median of a script. Its line has three pairs of median and 90th percentile, selected by `pair`. */
+  /**
+   * The median of a script. The script's line in the output has three pairs of median and 90th percentile; `pair`
+   * selects one.
+   */
   const readMedian = (name: string, pair: number): number => {
     const line = stdout.split('\n').find((each) => each.startsWith(`${name}  `)) ?? '';
     return Number(line.slice(name.length).trim().split(/\s+/)[2 * pair]);

@@ -1,5 +1,5 @@
 /**
- * Measures how fast large batches are stored. Compares logEvents of the Store with batches of 1,000, over a month of
+ * Measures how fast large batches are stored. Compares the Store's logEvents with batches of 1,000, over a month of
  * history, with bare inserts of the same rows into an unindexed table in transactions of 1,000.
  */
 import { openBenchmark } from '../account.ts';
@@ -17,7 +17,7 @@ export const run = async ({ quick, events }: Options): Promise<Row[]> => {
   const rounds = quick ? 1 : 3;
   const batches = quick ? 20 : 100;
   return withCopy(history, async (path, folder) => {
-    const { store, asker } = await openBenchmark(path);
+    const { store, caller } = await openBenchmark(path);
     const table = openBareTable(`${folder}/bare.db`);
     const next = createVisits(rounds * batches * eventsPerBatch);
     const figures = { bare: [] as number[], ours: [] as number[], settled: [] as number[] };
@@ -37,7 +37,7 @@ export const run = async ({ quick, events }: Options): Promise<Row[]> => {
 
         startTime = performance.now();
         const limiter = createLimiter();
-        for (const batch of all) await limiter.add(() => storeAll(store, asker, now, batch));
+        for (const batch of all) await limiter.add(() => storeAll(store, caller, now, batch));
         await limiter.end();
         figures.ours.push(perSecond(startTime));
         figures.settled.push(perSecond(startTime, await settle()));

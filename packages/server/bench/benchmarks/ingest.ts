@@ -1,7 +1,7 @@
 /**
  * Measures the cost of storing an event durably. Sends single events and batches over HTTP, over a month of history.
- * Compares our server, which commits and syncs before each response, with the same app without storage, and that with
- * bare node:http.
+ * Compares our server, which commits and syncs before each response, with the same app without storage; and compares
+ * the app without storage with bare node:http.
  */
 import { serverToken } from '../account.ts';
 import type { Options, Row } from '../benchmark.ts';
@@ -37,7 +37,7 @@ const cpu = (results: readonly Result[]) => median(results.map(({ cpuMicrosecond
 const perSecond = (results: readonly Result[]) => median(results.map(({ eventsPerSecond }) => eventsPerSecond));
 const p99 = (results: readonly Result[]) => median(results.map((result) => result.p99));
 
-/** Compares our server with the one without storage. */
+/** Compares our server with the server without storage. */
 const compare = (
   title: string,
   floor: readonly Result[],

@@ -1,6 +1,6 @@
 /**
- * Measures how long linking a user with a long history takes. Times linkUser of the Store, including the commit,
- * alternately for the busiest user and one with ten events. Each call links to the other of two contacts.
+ * Measures how long it takes to link a user with a long history. Times the Store's linkUser, including the commit,
+ * alternately for the busiest user and for a user with ten events. The calls alternate between two contacts.
  */
 import type { Store, StoreCaller } from '../../src/store/store.ts';
 import { openBenchmark } from '../account.ts';
@@ -26,7 +26,7 @@ const newcomer = 900_000_000;
 const people = [900_000_001, 900_000_002];
 
 /** Creates a user with ten events, and two contacts to link to. */
-const prepare = async (store: Store, asker: StoreCaller): Promise<void> => {
+const prepare = async (store: Store, caller: StoreCaller): Promise<void> => {
   const now = Date.now();
   const random = createRandom(now);
   const events = Array.from({ length: 10 }, (_, nth) => ({
@@ -41,16 +41,16 @@ const prepare = async (store: Store, asker: StoreCaller): Promise<void> => {
     timeReplaced: false,
     attributes: attributesOf(random),
   }));
-  await storeAll(store, asker, now, events);
-  for (const person of people) await store.createContact(newContact(asker, person, now));
+  await storeAll(store, caller, now, events);
+  for (const person of people) await store.createContact(newContact(caller, person, now));
 };
 
 export const run = async ({ quick, events }: Options): Promise<Row[]> => {
   const history = await openHistory(events);
   return withCopy(history, async (path) => {
-    const { store, asker } = await openBenchmark(path);
+    const { store, caller } = await openBenchmark(path);
     try {
-      await prepare(store, asker);
+      await prepare(store, caller);
       await settle();
       const rounds = quick ? 50 : 200;
       const links = Array.from({ length: 2 * rounds }, (_, nth) => ({
@@ -58,7 +58,7 @@ export const run = async ({ quick, events }: Options): Promise<Row[]> => {
         contactUUID: contactName(people[(nth >> 1) % 2] as number),
       }));
       const link = ({ userUUID, contactUUID }: (typeof links)[number]) =>
-        store.linkUser({ account: asker.account, token: asker.token, userUUID, contactUUID, time: Date.now() });
+        store.linkUser({ account: caller.account, token: caller.token, userUUID, contactUUID, time: Date.now() });
       const [busiest, few] = (await timeAlternating(links, 2, link)) as [Latencies, Latencies];
       const row = (share: number, bar: string): Row => ({
         measured: `linking a user with ${whole(countBusiestEvents(events))} events vs. one with 10: ${share === 0.5 ? 'median' : 'p99'} ms`,

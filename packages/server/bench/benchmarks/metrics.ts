@@ -1,6 +1,6 @@
 /**
- * Measures the cost of a scrape of /metrics over the history: the latency after each event compared with /healthz,
- * which collects nothing, and the CPU time of many scrapes in a row.
+ * Measures the cost of a scrape of /metrics with a long history: the latency of a scrape after each event, compared
+ * with /healthz, which collects nothing; and the CPU time of many consecutive scrapes.
  */
 import { serverToken } from '../account.ts';
 import type { Options, Row } from '../benchmark.ts';

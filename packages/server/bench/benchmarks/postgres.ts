@@ -97,7 +97,7 @@ const measureTimes = async (count: number, work: (nth: number) => Promise<unknow
 const quantileOf = (times: readonly number[], share: number): number =>
   times[Math.floor(times.length * share)] ?? Number.NaN;
 
-/** Waits for background work of PostgreSQL and the disk, which must not be measured. */
+/** Waits until the background work of PostgreSQL and the disk is done, so that it is not measured. */
 const waitUntilIdle = async (databaseURL: string, { quick }: Options): Promise<void> => {
   await withClient(databaseURL, async (client) => {
     await client.query('VACUUM ANALYZE');
@@ -108,12 +108,12 @@ const waitUntilIdle = async (databaseURL: string, { quick }: Options): Promise<v
 
 /** Measures reads and linking over a month of history. */
 const measureReads = async (databaseURL: string, events: number): Promise<Row[]> => {
-  const { store, asker } = await openBenchmark(databaseURL);
-  const { account, token } = asker;
+  const { store, caller } = await openBenchmark(databaseURL);
+  const { account, token } = caller;
   const time = Date.now();
   const random = createRandom(7);
-  const { contactUUID } = await store.createContact(newContact(asker, 0, time));
-  const { contactUUID: other } = await store.createContact(newContact(asker, 1, time));
+  const { contactUUID } = await store.createContact(newContact(caller, 0, time));
+  const { contactUUID: other } = await store.createContact(newContact(caller, 1, time));
   const newest = (filter: object) => store.getEvents({ account, order: 'desc', limit: 50, ...filter });
   const link = (to: string) => store.linkUser({ account, token, userUUID: busiestUser, contactUUID: to, time });
   const users = countUsers(events);
@@ -157,7 +157,7 @@ const measureReads = async (databaseURL: string, events: number): Promise<Row[]>
 };
 
 const measureBytes = async (databaseURL: string, events: number): Promise<Row[]> => {
-  const { store, asker } = await openBenchmark(databaseURL);
+  const { store, caller } = await openBenchmark(databaseURL);
   const size = () =>
     withClient(databaseURL, async (client) => {
       await client.query('VACUUM');
@@ -174,7 +174,7 @@ const measureBytes = async (databaseURL: string, events: number): Promise<Row[]>
   for (let created = 0; created < events; created += eventsPerBatch) {
     const time = timeOf(created);
     const batch = Array.from({ length: eventsPerBatch }, () => next(time).event);
-    await limiter.add(() => storeAll(store, asker, time, batch));
+    await limiter.add(() => storeAll(store, caller, time, batch));
   }
   await limiter.end();
   await store.close();

@@ -66,7 +66,7 @@ interface Measurements {
   readonly first: number[];
 }
 
-/** Requests one report after the other until `isOver`, each at least once, and records their times. */
+/** Requests the reports one after another until `isOver`, each at least once, and records their times. */
 const requestAll = async (
   port: number,
   paths: Readonly<Record<string, string>>,
@@ -102,7 +102,7 @@ const whileBusy = async <Value>(work: () => Promise<Value>): Promise<Value> => {
   }
 };
 
-/** The time of the first report of an account with few events, which starts the process. */
+/** The time of the first report on an account with few events, including the start of the report process. */
 const timeFirst = async (priority: Priority): Promise<number> => {
   const folder = mkdtempSync(join(tmpdir(), 'firsthand-bench-first-'));
   const { feed, contacts } = createSyntheticFeed(fewEvents);

@@ -30,7 +30,7 @@ const toNames = ({ nodes }: Profile): ReadonlyMap<number, string> => {
   );
 };
 
-/** Time that is not our work: idle, other programs, the profiler. */
+/** Time that our code does not use: idle, other programs, the profiler. */
 const isNotWork = (name: string) => /^\((idle|program|root)\)$|node:inspector/.test(name);
 
 /** Self time of each function in microseconds, longest first. */
@@ -58,7 +58,7 @@ const createRows = (thread: string, profile: Profile): Row[] => {
   ];
 };
 
-/** Threads run their built file if it is newer than the sources, as here (thread-start.cjs). */
+/** Threads run their built file, because it is newer than the sources (thread-start.cjs). */
 const isWriter = ({ nodes }: Profile): boolean =>
   nodes.some(({ callFrame }) => callFrame.url.endsWith('/writer-thread.cjs'));
 

@@ -74,10 +74,10 @@ const pages: readonly Page[] = [
   { title: 'the newest 100 of the account', bar: '< 10', filter: () => ({ limit: 100 }) },
 ];
 
-/** Limits the requests for kinds of pages that take long. */
+/** The maximum time for the requests of one kind of page. */
 const maxMilliseconds = 6_000;
 
-/** Requests of each kind before the measurement, so that V8 has compiled the code. */
+/** The number of requests for each kind of page before the measurement, so that V8 has compiled the code. */
 const warmupSamples = 101;
 
 const createFilters = ({ filter }: Page, history: History, samples: number): Filter[] => {
@@ -118,9 +118,9 @@ const createRow = (title: string, floor: Latencies, ours: Latencies, bar: string
 });
 
 const withStore = async <Value>(path: string, use: (store: Store, account: number) => Promise<Value>) => {
-  const { store, asker } = await openBenchmark(path);
+  const { store, caller } = await openBenchmark(path);
   try {
-    return await use(store, asker.account);
+    return await use(store, caller.account);
   } finally {
     await store.close();
   }

@@ -1,6 +1,6 @@
 /**
  * Measures how long reports take, compared with plain SQL on the same Parquet files and with PostgreSQL with the same
- * events as plain rows. Each has about the same memory and two threads, and all must return the same figures.
+ * events as plain rows. All have about the same memory and two threads, and must return the same figures.
  *
  * The events come from a synthetic feed (synthetic-feed.ts), so that building files does not measure a store. Finally
  * measures how much reports slow down ingestion.
@@ -31,16 +31,14 @@ interface Effort {
 }
 const never = { max: 0, milliseconds: 0 };
 const once = { max: 1, milliseconds: 0 };
-/** Takes less than 40 s with a million events. */
+/** The benchmark then takes less than 40 s with a million events. */
 const quickEffort: Effort = { limitMilliseconds: 10_000, rounds: { max: 3, milliseconds: 500 }, postgresRounds: never };
 const defaultEffort: Effort = {
   limitMilliseconds: 30_000,
   rounds: { max: 20, milliseconds: 8_000 },
   postgresRounds: { max: 3, milliseconds: 3_000 },
 };
-/**
- * For more than ten million events, so that a run still takes 15 minutes. A server also refuses a report after 10 s.
- */
+/** For more than ten million events, so that a run takes only 15 minutes. A server also refuses a report after 10 s. */
 const largeEffort: Effort = {
   limitMilliseconds: 10_000,
   rounds: { max: 3, milliseconds: 4_000 },

@@ -1,7 +1,7 @@
 /**
- * Measures how long the server is down after a crash: the time from the start of the process to the first 200 after
- * kill -9, from the build and from the sources, compared with a process that only listens; and with a month of history,
- * under load.
+ * Measures how long the server is down after a crash (kill -9): the time from the start of the process to its first
+ * response with status 200. Compares the built server and the sources with a process that only listens; also measures a
+ * month of history under load.
  */
 import { serverToken } from '../account.ts';
 import type { Options, Row } from '../benchmark.ts';
@@ -28,7 +28,7 @@ const measureRestarts = (rounds: number) =>
     return times;
   });
 
-/** The same with a history, after a kill under load. */
+/** Milliseconds until the server is ready, with a history, after a kill under load. */
 const measureRestartsUnderLoad = async ({ quick, events }: Options): Promise<number[]> => {
   const history = await openHistory(events);
   return withCopy(history, async (path) => {

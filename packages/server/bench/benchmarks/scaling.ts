@@ -1,11 +1,12 @@
 /**
- * Estimates the capacity of one machine, and of several servers with one PostgreSQL. Computes from measured figures how
- * many events per second saturate the CPU, and how many events fill the disk. SCALING.md has the conclusions.
+ * Estimates the capacity of one machine, and of several servers with one PostgreSQL server. Computes from measured
+ * figures how many events per second saturate the CPU, and how many events fill the disk. SCALING.md has the
+ * conclusions.
  */
 import type { Row } from '../benchmark.ts';
 import { whole } from '../table.ts';
 
-/** The share of a machine that the busiest hour may use. */
+/** The maximum share of a machine's CPU time to use in the busiest hour. */
 const maxLoadShare = 0.6;
 /** The ratio of the busiest second to the average. */
 const peak = 5;

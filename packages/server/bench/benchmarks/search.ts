@@ -1,6 +1,6 @@
 /**
- * Measures how long a contact search takes if there are a million. Times first and later pages of each filter
- * sequentially through the Store, which reads in a separate thread.
+ * Measures how long a contact search takes in an account with a million contacts. Times first and later pages of each
+ * filter sequentially through the Store, which reads in a separate thread.
  */
 import type { ContactSearch, SearchPosition, Store } from '../../src/store/store.ts';
 import { openBenchmark } from '../account.ts';
@@ -88,12 +88,12 @@ export const run = async ({ quick }: Options): Promise<Row[]> => {
   const stored = await openSearchContacts(quick ? 20_000 : 1_000_000);
   const { contacts, indexMicroseconds } = stored.about;
   return withCopy(stored, async (path) => {
-    const { store, asker } = await openBenchmark(path);
+    const { store, caller } = await openBenchmark(path);
     try {
       const rows: Row[] = [];
       for (const [title, filter] of filtersFor(contacts, createRandom(18))) {
-        await time(store, { account: asker.account, filter, searches: 5 });
-        const { first, later } = await time(store, { account: asker.account, filter, searches: quick ? 20 : 200 });
+        await time(store, { account: caller.account, filter, searches: 5 });
+        const { first, later } = await time(store, { account: caller.account, filter, searches: quick ? 20 : 200 });
         const figures = [first.quantile(0.5), first.quantile(0.99), later.quantile(0.99)].map((figure) =>
           figure.toFixed(1),
         );

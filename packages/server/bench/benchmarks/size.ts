@@ -1,7 +1,7 @@
 /**
  * Measures the disk space per event: the size of all files of a closed database divided by its events, compared with
- * the same rows in a table without an index. For a month of history, and for events of today, for which all repeat keys
- * are stored.
+ * the same rows in a table without an index. Measures a month of history, and the events of one day, for which all
+ * repeat keys are still stored.
  */
 import { statSync } from 'node:fs';
 import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
@@ -30,12 +30,12 @@ const printParts = (of: string, path: string, events: number): void => {
   console.log(`${table([`part of ${of}`, 'bytes per event'], cells)}\n`);
 };
 
-/** Bytes per event if all are of today: ours, and in a bare table. */
+/** Bytes per event if all events are from today: in our store, and in a bare table. */
 const measureToday = (events: number) =>
   inFolder(async (folder) => {
     const path = `${folder}/firsthand.db`;
     const barePath = `${folder}/bare.db`;
-    const { store, asker } = await openBenchmark(path);
+    const { store, caller } = await openBenchmark(path);
     const bare = openBareTable(barePath);
     const next = createVisits(events);
     const now = Date.now();
@@ -43,7 +43,7 @@ const measureToday = (events: number) =>
     for (let created = 0; created < events; created += eventsPerBatch) {
       const batch = Array.from({ length: eventsPerBatch }, (_, nth) => next(now + created + nth).event);
       bare.insertAll(batch);
-      await limiter.add(() => storeAll(store, asker, now, batch));
+      await limiter.add(() => storeAll(store, caller, now, batch));
     }
     await limiter.end();
     await settle();

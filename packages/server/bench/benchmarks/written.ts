@@ -1,6 +1,6 @@
 /**
- * Measures the bytes written to disk per event: the kernel's count for the server (write_bytes, proc(5)) until it is
- * idle.
+ * Measures the bytes written to disk per event: the kernel's count for the server process (write_bytes, proc(5)), until
+ * the server is idle.
  */
 import { serverToken } from '../account.ts';
 import type { Options, Row } from '../benchmark.ts';

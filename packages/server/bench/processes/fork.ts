@@ -1,6 +1,6 @@
 /**
- * Starts the processes of a benchmark, bundled like a built server. TypeScript compiled on load runs more slowly,
- * because tsx names each function again whenever it is created.
+ * Starts the processes of a benchmark, bundled like a built server. TypeScript that tsx compiles on load runs more
+ * slowly, because its output sets the name of each function whenever the function is created.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';

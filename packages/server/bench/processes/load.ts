@@ -1,6 +1,6 @@
 /**
  * A process that sends requests as fast as the responses arrive, or at a given rate. It uses raw sockets, because an
- * HTTP client costs more than the server, and prepared requests in which it replaces only the identifiers.
+ * HTTP client uses more CPU time than the server. In prepared requests, it replaces only the identifiers.
  */
 import { connect, type Socket } from 'node:net';
 import { createLatencies } from '../latencies.ts';
@@ -12,7 +12,7 @@ export interface Load {
   readonly token: string | readonly string[];
   readonly connections: number;
   readonly milliseconds: number;
-  /** The content of a request: a number of events, or a contact to create. */
+  /** What each request contains: a number of events, or a contact to create. */
   readonly request: { readonly events: number } | 'contact';
   /** Undefined: as fast as the responses arrive. */
   readonly requestsPerSecond?: number;
@@ -44,7 +44,7 @@ let created = 0;
 
 /** A request with the offsets of the identifiers to replace. */
 interface Template {
-  /** The number of its account, from 0. */
+  /** The number of the request's account, from 0. */
   readonly account: number;
   readonly bytes: Buffer;
   readonly userAt: readonly number[];
@@ -88,7 +88,7 @@ const createTemplate = (load: Load, account: number): Template => {
   };
 };
 
-/** Replaces the identifiers of a request. A contact gets a new user. */
+/** Replaces the identifiers in a request. A contact gets a new user. */
 const renew = ({ account, bytes, userAt, idAt }: Template, load: Load): Buffer => {
   const { firstUser = 0, request } = load;
   const accounts = toTokens(load).length;
@@ -191,7 +191,7 @@ const runLoad = async (load: Load): Promise<LoadResult> => {
         else refused += 1;
         if (!running) return;
         if (rate === undefined) sendAt(now);
-        // The next request is overdue because it waited for this response, so its wait counts.
+        // The next request is overdue because it waited for this response, so the wait is part of its latency.
         else if (dueTime(sent) <= now) sendAt(dueTime(sent));
         else wait();
       });

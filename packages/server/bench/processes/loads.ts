@@ -9,7 +9,7 @@ interface LoadGenerator {
   stop(): void;
 }
 
-/** Single events, and batches. */
+/** The loads to measure: single events, and batches. */
 export const shapes = [
   { events: 1, connections: 64 },
   { events: 50, connections: 32 },

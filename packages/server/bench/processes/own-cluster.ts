@@ -10,13 +10,13 @@ import { type OwnPostgres, readPostgresCPUSeconds } from './own-postgres.ts';
  * The tests' nodes allow 800 connections, plain PostgreSQL 100. The more connections PostgreSQL allows, the longer it
  * takes to read pg_locks, which each server does ten times a second.
  */
-const fewerConnections = 'max_connections = 200\n';
+const connectionSettings = 'max_connections = 200\n';
 
-/** Calls `use` with a cluster that is deleted afterwards. All tables of its databases are distributed. */
+/** Calls `use` with a cluster that is deleted afterwards. All tables in the cluster's databases are distributed. */
 export const withCluster = async <Value>(use: (cluster: OwnPostgres) => Promise<Value>): Promise<Value> => {
   const folder = mkdtempSync(join(tmpdir(), 'firsthand-citus-'));
   try {
-    const url = await startCluster(folder, Object.fromEntries(nodes.map((node) => [node, fewerConnections])));
+    const url = await startCluster(folder, Object.fromEntries(nodes.map((node) => [node, connectionSettings])));
     return await use({
       createDatabase: () => createClusterDatabase(url, folder),
       cpuSeconds: () => nodes.reduce((sum, node) => sum + readPostgresCPUSeconds(folderOf(folder, node)), 0),

@@ -1,4 +1,4 @@
-/** Runs the PostgreSQL that npm installs, in a separate folder, with default settings except for memory. */
+/** Runs the PostgreSQL server that npm installs, in a separate folder, with default settings except for memory. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,18 +23,18 @@ export const withClient = async <Result>(
 export interface OwnPostgres {
   /** Creates an empty database, and returns its URL. */
   createDatabase(name: string): Promise<string>;
-  /** The CPU time of all its processes so far. */
+  /** The CPU time that all its processes have used so far. */
   cpuSeconds(): number;
 }
 
-/** The CPU time of all processes, including exited ones, of the PostgreSQL in a folder. */
+/** The CPU time of all processes of the PostgreSQL server in a folder, including exited processes. */
 export const readPostgresCPUSeconds = (folder: string): number => {
   // The postmaster is the parent of the other processes.
   const pid = Number(readFileSync(join(folder, 'data', 'postmaster.pid'), 'utf8').split('\n')[0]);
   return listChildren(pid).reduce((sum, child) => sum + (cpuSeconds(child) ?? 0), readExitedCPUSeconds(pid) ?? 0);
 };
 
-/** Calls `use` with a PostgreSQL that is deleted afterwards. */
+/** Calls `use` with a PostgreSQL server that is deleted afterwards. */
 export const withPostgres = async <Value>(
   use: (postgres: OwnPostgres) => Promise<Value>,
   options: Pick<ServerOptions, 'bin'> = {},

@@ -1,4 +1,4 @@
-/** Reads the kernel's figures for a process (Linux, proc(5)); undefined on other systems. */
+/** Reads the kernel's figures for a process (Linux, proc(5)). They are undefined on other systems. */
 import { readFileSync } from 'node:fs';
 
 const read = (file: string): string | undefined => {
@@ -27,7 +27,7 @@ const ticksPerSecond = 100;
 
 /** The CPU time of all threads, which hardly depends on how busy the machine is. */
 export const cpuSeconds = (pid: number): number | undefined => {
-  // The second field, the name, may contain any character.
+  // The second field, the name, can contain any character.
   const fields = read(`/proc/${pid}/stat`)?.split(') ')[1]?.split(' ');
   return fields === undefined ? undefined : (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 };

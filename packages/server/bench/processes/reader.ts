@@ -4,7 +4,7 @@ import { serverToken } from '../account.ts';
 
 const [port, readers] = process.argv.slice(2).map(Number) as [number, number];
 const headers = { authorization: `Bearer ${serverToken}` };
-/** Pages of the whole account, of one eventID, and with an attribute, alternating between connections. */
+/** Each connection uses one of these filters: the whole account, an eventID, or an attribute. */
 const filters = ['', '&eventID=1', '&eventID=6', '&attrID=campaign&attrValue=autumn'];
 let pages = 0;
 

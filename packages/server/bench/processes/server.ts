@@ -16,7 +16,7 @@ import type { ServerCommand, ServerKind } from './servers.ts';
 const [kind, path, ...priority] = process.argv.slice(2) as [ServerKind, string, ...string[]];
 const [niceness, threads = 2] = priority.map(Number);
 
-/** Limits that are checked but never reached, because all requests come from one address. */
+/** Limits so high that they are checked but never reached: all requests come from one address. */
 const rateLimits = Object.fromEntries(
   Object.keys(defaultRateLimits).map((name) => [name, { perSecond: 1e9, burst: 1e10 }]),
 ) as unknown as RateLimits;

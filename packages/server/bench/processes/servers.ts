@@ -9,8 +9,8 @@ import { forkBuilt, forkSources } from './fork.ts';
 export type ServerKind = 'durable' | 'reporting' | 'no storage' | 'bare';
 
 /**
- * Commands to a server. `event loop delay` returns the 99th percentile, in milliseconds, since `watch the event loop`;
- * `profiled` returns a profile of each thread since `profile`.
+ * Commands to a server. `event loop delay` returns the 99th percentile, in milliseconds, since the command `watch the
+ * event loop`; `profiled` returns a profile of each thread since the command `profile`.
  */
 export type ServerCommand = 'watch the event loop' | 'event loop delay' | 'profile' | 'profiled';
 

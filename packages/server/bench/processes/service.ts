@@ -38,9 +38,9 @@ const isReady = (port: number): Promise<boolean> =>
 export interface Service {
   readonly port: number;
   readonly pid: number;
-  /** Milliseconds from the start of the process to the first 200. */
+  /** Milliseconds from the start of the process to the first response with status 200. */
   readonly readyMilliseconds: number;
-  /** kill -9. */
+  /** Sends SIGKILL, and waits until the process has exited. */
   kill(): Promise<void>;
 }
 

@@ -21,10 +21,13 @@ export const time = async (work: () => Promise<unknown>): Promise<number> => {
   return performance.now() - startTime;
 };
 
-/** On a busy machine, a process may exit before it has written its last events, which are then read again. */
+/** On a busy machine, a process can exit before it has written its last events, which are then read again. */
 const maxAttempts = 3;
 
-/** Builds the files by running a report. `accountFolder`: the folder of the account, which has this many `events`. */
+/**
+ * Builds the files by running a report. `accountFolder` is the folder of the account, and `events` its number of
+ * events.
+ */
 export const buildFiles = async (
   settings: ReportsOptions,
   query: ReportQuery,

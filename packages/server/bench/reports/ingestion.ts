@@ -1,6 +1,7 @@
 /**
  * Measures how much reports slow down ingestion. Sends single events at half the server's maximum rate, alternately
- * with and without a process that requests reports in a loop. Each report reads the events since the previous one.
+ * with and without a process that requests reports in a loop. Each report first reads the events that are new since the
+ * previous report.
  */
 import { serverToken } from '../account.ts';
 import type { Options, Row } from '../benchmark.ts';
@@ -15,7 +16,7 @@ import { median, ratio, whole } from '../table.ts';
 /** A longer history would make each report longer, but not more frequent. */
 const maxEvents = 1_000_000;
 const connections = 64;
-/** Each kind of report once (processes/report-client.ts). */
+/** The number of report kinds: each is requested once before the measurement (processes/report-client.ts). */
 const firstReports = 6;
 
 const title = 'ingestion with reports vs. none';

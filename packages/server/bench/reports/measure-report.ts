@@ -19,7 +19,7 @@ type Rows = readonly (readonly Cell[])[];
 interface TimedQuery {
   readonly times: number[];
   readonly cpu: number[];
-  /** Why there is no time; null if there is one. */
+  /** Why the query has no time; null if it has one. */
   readonly failure: string | null;
   /** Returns the rows; undefined if this or an earlier run failed. */
   run(): Promise<Rows | undefined>;
@@ -62,7 +62,7 @@ const runRounds = async ({ max, milliseconds }: Rounds, work: (round: number) =>
   }
 };
 
-/** Sorts the figures, without the first, which only warms up, unless it is the only one. */
+/** Sorts the figures without the first, which is a warm-up. A single figure is kept. */
 const sortWithoutWarmup = (figures: readonly number[]): number[] =>
   (figures.length > 1 ? figures.slice(1) : [...figures]).sort((a, b) => a - b);
 const quantile = (figures: readonly number[], share: number): number => {
@@ -87,7 +87,7 @@ export interface ReportBenchmark {
   readonly postgres: ReferenceDatabase | null;
   readonly limitMilliseconds: number;
   readonly rounds: Rounds;
-  /** PostgreSQL takes longest, so it has the fewest rounds. */
+  /** PostgreSQL takes the longest, so it has the fewest rounds. */
   readonly postgresRounds: Rounds;
   /** The target of a report. */
   bar(report: MeasuredReport): string;

@@ -13,10 +13,13 @@ const eventsPerRead = 20_000;
 const openEnd = 2 ** 53;
 /** Attributes in column order. */
 const attributes = ['path', 'campaign', 'browser', 'price', 'referrer', '$country'];
-/** work_mem applies to each sort or hash table in each of three processes; larger ones are written to files. */
+/**
+ * work_mem applies to each sort or hash table in each of three processes; larger sorts and hash tables are written to
+ * files.
+ */
 const settings = `SET work_mem = '64MB'; SET maintenance_work_mem = '256MB'; SET temp_file_limit = '2GB'`;
 
-/** Unlogged, and frozen on load, so that nothing is written twice. */
+/** The tables are unlogged, and rows are frozen on load, so that nothing is written twice. */
 const tables = `
   CREATE UNLOGGED TABLE events (sequence bigint NOT NULL, user_id bigint NOT NULL, event_time bigint NOT NULL, event_id integer NOT NULL,
     robot boolean NOT NULL, path text, campaign text, browser text, price text, referrer text, country text);

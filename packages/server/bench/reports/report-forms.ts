@@ -18,7 +18,10 @@ export interface MeasuredReport {
   readonly sql: string;
   /** Converts the result to the rows that the SQL returns, in any order. */
   rowsOf(result: unknown): readonly (readonly Cell[])[];
-  /** The target in milliseconds at 10 million events; null: none. At one million events the target is always 120. */
+  /**
+   * The target in milliseconds with 10 million events; null if there is none. With one million events, the target is
+   * always 120.
+   */
   readonly atTenMillion: number | null;
 }
 
@@ -61,8 +64,8 @@ export const totals = (name: string, condition: Condition | null, owned: string,
   );
 
 /**
- * `values`: an expression without NULL for each dimension. `sources`: tables for a WITH clause, of which `rows` has
- * events with their sessions.
+ * `values` has an expression that is never NULL for each dimension. `sources` are the tables of a WITH clause; the
+ * table `rows` has the events with their sessions, and `grouped` determines the groups.
  */
 export const breakdownBy = (
   title: string,
@@ -80,7 +83,7 @@ export const breakdownBy = (
     sort: 'people',
     limit: breakdownRows,
   };
-  // Finds the first groups by people, then counts everything in one pass, with all other groups as number 0.
+  // Finds the groups with the most people, then counts everything in one pass, with all other groups as number 0.
   return createReport(
     `breakdown by ${title}`,
     500,
