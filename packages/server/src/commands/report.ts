@@ -97,7 +97,7 @@ export const define = (command: Command): void => {
     )
     .option('--users-at-least <number>', 'only people with at least this many users, such as two phones')
     .addOption(
-      new Option('--sort <order>', 'latest last event first (default), most events first or largest sum first').choices(
+      new Option('--sort <order>', 'most recent event first (default), most events first or largest sum first').choices(
         ['lastTime', 'events', 'sum'] as const,
       ),
     )
