@@ -91,7 +91,7 @@ const formatState = (token: ListedToken): string => {
   return `${isLive(token, Date.now()) ? 'expires' : 'expired'} ${toMinute(token.expiresTime)}`;
 };
 
-/** The store rounds the last use down to the hour, which may be before the token's creation. */
+/** The store rounds the last use down to the hour, which can be before the token's creation. */
 const formatLastUse = ({ lastUsedTime }: ListedToken): string => {
   if (lastUsedTime === null) return 'never';
   return Date.now() - lastUsedTime < hourMs ? 'this hour' : `${toMinute(lastUsedTime).slice(0, 13)}h`;

@@ -22,7 +22,7 @@ const createPolicy = (nonce: string): string =>
 
 export const createPage = (browserToken: string, paths: PagePaths): Handler => {
   const page = readFileSync(template, 'utf8').replace('{snippet}', () =>
-    // A relative URL, because a proxy may serve the page under another path.
+    // A relative URL, because a proxy might serve the page under another path.
     scriptTag('..', browserToken, paths).replaceAll('<script', '<script nonce="{nonce}"'),
   );
   return (c) => {

@@ -68,7 +68,7 @@ export interface AppOptions extends CountrySources {
   readonly traffic?: Traffic;
   /** Access to /metrics, which is not served if absent. */
   readonly metrics?: MetricsAccess | undefined;
-  /** The console's origin; absent if only this machine may use it. */
+  /** The console's origin; absent if the console can be used only on this machine. */
   readonly consoleOrigin?: string | undefined;
   /** The codes of one-time links to the console. */
   readonly signInCodes?: SignInCodes;
@@ -93,8 +93,8 @@ type AcceptanceOptions = Pick<
   Required<Pick<AppOptions, 'tokenUse' | 'isStopping' | 'now'>>;
 
 /**
- * Lists the paths of an operation. Those that pages call are also in `folders`; the root stays valid, because pages with
- * an older tag keep sending there.
+ * Lists the paths of an operation. Operations that pages call are also served in `folders`. Their paths at the root
+ * stay valid, because pages with an older tag still use them.
  */
 const listPaths = (name: OperationName, folders: readonly string[]): Set<string> => {
   const pageName = (pageNames as Partial<Record<OperationName, string>>)[name];
@@ -102,7 +102,7 @@ const listPaths = (name: OperationName, folders: readonly string[]): Set<string>
   return new Set([...operations[name].paths, ...pagePaths]);
 };
 
-/** Creates the parts that decide who sends a request and whether to accept it. */
+/** Creates the parts that identify the sender of a request and decide whether to accept the request. */
 const createAcceptance = ({
   store,
   log,
@@ -162,7 +162,7 @@ const createAcceptance = ({
   return { addressOf, prefixOf, agentOf, refusedPages, spendRefusal, reading, accepting };
 };
 
-/** Returns the path of the operation whose name the last part of a path misspells, if any. */
+/** If the last part of a path is a misspelled operation name, returns the path of that operation. */
 const suggestPath = (path: string, base: string): string | undefined => {
   const meant = nearestName(path.slice(path.lastIndexOf('/') + 1), operationNames);
   return meant && base + operations[meant as OperationName].paths[0];

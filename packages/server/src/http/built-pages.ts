@@ -21,7 +21,8 @@ const policy = [
 ].join('; ');
 
 export const pageHeaders = {
-  // Lets a changed setting take effect immediately. Pages don't depend on the request, so shared caches may store them.
+  // Makes a changed setting take effect immediately. Pages don't depend on the request, so shared caches may store
+  // them.
   'Cache-Control': 'no-cache',
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy': policy,
@@ -52,7 +53,7 @@ export const compressed = (text: string): Form[] => {
   ];
 };
 
-/** Redirects to a relative address, because a proxy may serve the page under a different path. */
+/** Redirects to a relative address, because a proxy might serve the page under a different path. */
 export const redirect = (name: string, location: string): Route => ({
   name,
   methods: ['GET'],

@@ -13,7 +13,7 @@ export interface DocsFiles {
   readonly root: () => string;
 }
 
-/** Returns the path that pages send requests to. */
+/** Returns the folder that pages send requests to. */
 const requestFolder = ({ trackerPath, apiPrefix = folderOf(trackerPath) }: PagePaths): string => apiPrefix;
 
 /**
@@ -51,7 +51,7 @@ export const docsRoutes = (
     .flatMap(files)
     .filter((file) => file.endsWith('.html'))
     .map((file) => {
-      // Read now because a build may replace the files while the server runs.
+      // Read now because a build might replace the files while the server runs.
       const page = readFileSync(join(folder, file), 'utf8');
       const forms = () => compressed(fill(page, root(), paths));
       return {

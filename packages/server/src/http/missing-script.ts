@@ -27,7 +27,7 @@ export const missingScriptRoute = (base: string, { trackerPath }: PagePaths): Ro
     name: 'tracker',
     methods: ['GET'],
     openToPages: true,
-    // Hidden because the client chose the path, which may contain anything.
+    // Hidden because the client chose the path, which can contain anything.
     loggedPath: '/….js',
     handle: (_, exchange) =>
       new Response(script, {

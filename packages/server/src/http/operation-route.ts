@@ -75,7 +75,10 @@ export const createReplies = <Names extends OperationName>(handlers: Handlers<Na
 
 export const refusalOf = (problem: Problem): Refusal => new Refusal(problem.code, problem);
 
-/** The operations that an account over its quota may not call. Other operations read, change or erase existing data. */
+/**
+ * The operations that are refused if the account is over its quota. Other operations read, change or erase existing
+ * data.
+ */
 const addingOperations: readonly OperationName[] = [
   'logEvent',
   'logEvents',
@@ -85,11 +88,12 @@ const addingOperations: readonly OperationName[] = [
   'importContacts',
 ];
 
-/** Long, because the quota stays exceeded until the operator raises it or data is deleted. */
+/** The delay is long, because the quota stays exceeded until the operator raises it or data is deleted. */
 const retryQuotaSeconds = 3_600;
 
 /**
- * Whether a browser prefetches a page that may never be visited (Sec-Purpose in the Fetch Standard; formerly Purpose).
+ * Whether a browser prefetches a page that might never be visited (Sec-Purpose in the Fetch Standard; formerly
+ * Purpose).
  */
 const isPrefetch = (headers: Headers): boolean =>
   /\bprefetch\b/.test(`${headers.get('sec-purpose')} ${headers.get('purpose')}`);

@@ -1,4 +1,7 @@
-/** What all routes share: methods, preflights, the requestID, responses to refusals and faults, and the log line. */
+/**
+ * The behavior that all routes share: methods, preflights, the requestID, responses to refusals and faults, and the log
+ * line.
+ */
 import { RequestError } from '@hono/node-server';
 import type { Context, Handler } from 'hono';
 import { nanoid } from 'nanoid';
@@ -88,7 +91,7 @@ export const createRouteServer = (log: Logger, spendRefusal: SpendRefusal, traff
   const countUnknown = traffic.counting('unknown');
 
   /**
-   * Doesn't log the path, because the client chose it and it may contain anything. `suggestion` is the path that was
+   * Doesn't log the path, because the client chose it and it can contain anything. `suggestion` is the path that was
    * probably meant.
    */
   const notFound = async (c: Context, suggestion?: string): Promise<Response> => {

@@ -22,8 +22,8 @@ const snippet = join(trackerFolder, 'snippet.html');
 export const hasScriptTag = (): boolean => existsSync(snippet);
 
 /**
- * Returns the script tag for a page, from the tracker build's template. It uses the script that logs page views,
- * without which the console's overview is empty. `root` is the server's URL without a trailing slash. Throws if the
+ * Returns the script tag for a page, from the tracker build's template. The tag uses the script that logs page views:
+ * without them, the console's overview is empty. `root` is the server's URL without a trailing slash. Throws if the
  * tracker isn't built.
  */
 export const scriptTag = (root: string, token: string, { trackerPath, apiPrefix }: PagePaths): string => {

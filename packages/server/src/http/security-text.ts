@@ -4,12 +4,12 @@ import { dayMilliseconds } from '../shared/time.ts';
 import { headersOf } from './responses/responses.ts';
 import type { Route } from './routes.ts';
 
-/** RFC 9116 requires it in the host's /.well-known/, regardless of BASE_PATH. */
+/** RFC 9116 requires the file in the host's /.well-known/, regardless of BASE_PATH. */
 export const securityTextPath = '/.well-known/security.txt';
 
 /**
- * How long a copy is valid, from the start of today. The RFC recommends less than a year; a shorter time limits how
- * long stale copies of a site that no longer exists stay valid.
+ * How long a copy is valid, from the start of today. The RFC recommends less than a year; with a shorter time, stale
+ * copies from a site that no longer exists become invalid sooner.
  */
 const validDays = 90;
 
@@ -20,7 +20,7 @@ const expires = (now: number): string => {
 
 /**
  * `contact` is a URI. There is no Canonical field, because the server doesn't know its public address, and a request
- * may name any host.
+ * can name any host.
  */
 export const securityTextRoute = (contact: string, now: () => number): Route => ({
   methods: ['GET'],

@@ -16,7 +16,7 @@ const formsRoute = (forms: readonly Form[], cacheControl: string, contentType: s
       'Content-Type': contentType,
       // Lets pages with COEP embed the script from any origin.
       'Cross-Origin-Resource-Policy': 'cross-origin',
-      // RFC 4946: links to the third-party licenses, which would make the script too large.
+      // RFC 4946: links to the third-party licenses, because including them would make the script too large.
       Link: '<licenses.txt>; rel="license"',
     },
   });

@@ -13,7 +13,7 @@ interface OperationTraffic {
 
 export const createTraffic = () => {
   const operations = new Map<string, OperationTraffic>();
-  // Starts at 0, because Prometheus sees no increase in a series that begins with its first refusal.
+  // Starts at 0: if a series began with its first refusal, Prometheus would not see an increase.
   const refused = new Map(Object.keys(errors).map((code) => [code as ErrorCode, 0]));
   const numbers = { kept: 0, duplicates: 0, underWay: 0, streams: 0 };
   return {
@@ -22,7 +22,7 @@ export const createTraffic = () => {
     refused: refused as ReadonlyMap<ErrorCode, number>,
     numbers,
     refuse: (code: ErrorCode): void => void refused.set(code, (refused.get(code) ?? 0) + 1),
-    /** Returns a function that counts the operation's responses. There must be only a few names. */
+    /** Returns a function that counts the operation's responses. The number of different names must be small. */
     counting(operation: string) {
       const { statuses, seconds } = operations.get(operation) ?? {
         statuses: new Map<number, number>(),

@@ -26,7 +26,7 @@ export const plainFields = contactFields.filter(
 
 /**
  * The values of a contact's own record or of a claim; an absent name was never set. Tags and attributes are Maps
- * because clients choose their IDs, which may be `__proto__`.
+ * because clients choose the IDs, and an ID can be `__proto__`.
  *
  * A contact's own record can also mark a value as removed: a field '', a tag false, an attribute null. A claim can only
  * add values: there, these three and an attribute '' count as absent.

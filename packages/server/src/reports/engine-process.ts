@@ -1,6 +1,6 @@
 /**
  * Runs DuckDB in a separate process, so that a crash in native code or a lack of memory does not end the server. The
- * next order restarts the process.
+ * next order starts a new process.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
@@ -13,8 +13,8 @@ const source = fileURLToPath(new URL('./engine/report-engine.ts', import.meta.ur
 /** An interrupted query ends within milliseconds. If it does not end within this time, the process is killed. */
 const interruptMilliseconds = 5_000;
 /**
- * A server must stop within ten seconds (deploy/), and its requests may take four of these (serving/serve.ts). Events
- * that are not written in time are read from the store again.
+ * A server must stop within ten seconds (deploy/), and its requests can take four of them (serving/serve.ts). Events
+ * that the process doesn't write in time are read from the store again.
  */
 const endMilliseconds = 3_000;
 
@@ -28,9 +28,12 @@ class EngineFault extends Error {
   override readonly name: string = 'EngineFault';
 }
 class EngineUnusable extends EngineFault {}
-/** The process no longer has the account's state: it exited normally or closed the account. Retry from the start. */
+/**
+ * The process no longer has the account's state, because it exited normally or closed the account. Retry from the
+ * start.
+ */
 export class StateLost extends EngineFault {}
-/** The order needs more memory than DuckDB may use. */
+/** The order needs more memory than DuckDB is allowed to use. */
 export class OutOfMemory extends EngineFault {}
 /** The query was interrupted by its signal. */
 export class Interrupted extends Error {
@@ -46,7 +49,7 @@ const startProcess = (settings: EngineSettings, orderMilliseconds: number) => {
   mkdirSync(settings.folder, { recursive: true, mode: 0o700 });
   const child: ChildProcess = fork(start, [source, String(settings.niceness)], {
     cwd: settings.folder,
-    // The server's environment has secrets, so it is not inherited. More malloc arenas only fragment memory
+    // The server's environment has secrets, so it is not inherited. More than two malloc arenas only fragment memory
     // (mallopt(3)).
     env: { MALLOC_ARENA_MAX: '2' },
     // The same heap limit as the server (bin/heap.js).
@@ -80,7 +83,7 @@ const startProcess = (settings: EngineSettings, orderMilliseconds: number) => {
     pending.delete(reply.id);
     if ('forgotten' in reply) pendingReply?.reject(new StateLost('the account is not open in the report process'));
     else if ('error' in reply) {
-      // A report may also exceed the limits of DuckDB's planner.
+      // A report can also exceed the limits of DuckDB's planner.
       const isTooMuch = /^Out of Memory|Maximum tree depth/.test(reply.error);
       pendingReply?.reject(isTooMuch ? new OutOfMemory(reply.error) : new EngineFault(reply.error));
     } else pendingReply?.resolve(reply.value);
@@ -116,7 +119,7 @@ const startProcess = (settings: EngineSettings, orderMilliseconds: number) => {
         if (signal?.aborted) interrupt();
         else signal?.addEventListener('abort', interrupt, { once: true });
         const value = (await reply) as Orders[Name]['receive'];
-        // The last statement may have completed before the interrupt.
+        // The last statement might have completed before the interrupt.
         signal?.throwIfAborted();
         return value;
       } catch (error) {
@@ -132,14 +135,14 @@ const startProcess = (settings: EngineSettings, orderMilliseconds: number) => {
 };
 
 /**
- * Starts the process on the first order, and restarts it after it ends. Kills it if it does not reply to an order in
- * time.
+ * Starts the process on the first order, and again after the process exits. Kills the process if it does not reply to
+ * an order in time.
  */
 export const createEngineProcess = (settings: EngineSettings, orderMilliseconds: number) => {
   let running: ReturnType<typeof startProcess> | undefined;
   let starts = 0;
   let unusable: { readonly fault: EngineUnusable; readonly until: number } | undefined;
-  /** The exit of the previous process, awaited because two processes must not write the same files. */
+  /** Resolves when the previous process has exited: two processes must not write the same files. */
   let ended: Promise<void> = Promise.resolve();
   const endProcess = async (ending: ReturnType<typeof startProcess>): Promise<void> => {
     const killTimer = setTimeout(() => ending.kill('it did not end'), endMilliseconds);
@@ -150,7 +153,7 @@ export const createEngineProcess = (settings: EngineSettings, orderMilliseconds:
   return {
     /** Rejects with EngineFault, or with Interrupted when `signal` aborts before the reply. */
     async send<Name extends OrderName>(name: Name, order: Orders[Name]['send'], signal?: AbortSignal) {
-      // Concurrent calls may end or start a process during each wait.
+      // Concurrent calls can end or start a process during each wait.
       for (let awaited: Promise<void> | undefined; awaited !== ended; ) {
         awaited = ended;
         await awaited;
@@ -170,7 +173,7 @@ export const createEngineProcess = (settings: EngineSettings, orderMilliseconds:
     /** The number of processes started so far. */
     starts: (): number => starts,
     processID: (): number | undefined => (running?.fault() === undefined ? running?.processID : undefined),
-    /** Ends the process, which first writes the events that are only in memory, unless that takes too long. */
+    /** Ends the process. It first writes the events that are only in memory, unless that takes too long. */
     async end(): Promise<void> {
       if (running) ended = endProcess(running);
       running = undefined;

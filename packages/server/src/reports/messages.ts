@@ -28,13 +28,16 @@ export type LastEvents = Pick<EventFeedPage, 'sequence' | 'user' | 'contact' | '
 export interface AccountState {
   /** The process has all events up to this sequence. */
   readonly through: number;
-  /** The feed position of its owners; null if nothing was read yet. */
+  /** The position in the feed of owners; null if nothing has been read yet. */
   readonly position: string | null;
   /** Set only if this call opened the files of an earlier process. */
   readonly last: LastEvents | null;
 }
 
-/** The orders that the process can execute. It executes an account's orders one by one, except `run` and `cancel`. */
+/**
+ * The orders that the process can execute. It executes the orders of an account one by one, except `run` and `cancel`,
+ * which run concurrently.
+ */
 export interface Orders {
   /**
    * Opens the account's files, or rechecks open ones. If files are damaged, deletes all of them; the account is then
@@ -68,7 +71,7 @@ export type Order =
   | { readonly id: number; readonly do: 'cancel' };
 
 export type Reply =
-  /** The process can't work: DuckDB can't be loaded, or another server uses the folder. */
+  /** The process can't run: DuckDB can't be loaded, or another server uses the folder. */
   | { readonly missing: string }
   /** The process is about to exit. */
   | { readonly ends: true }

@@ -6,16 +6,15 @@ export type Condition =
   | { readonly or: readonly Condition[] }
   | { readonly not: Condition }
   /**
-   * Compares the attribute's value in the first event ever, among those of the event's person, that has the attribute.
-   * Events from bots are included only if the query counts them.
+   * Compares the attribute's value in the first event ever, of the event's person, that has the attribute. Events from
+   * bots are included only if the query counts them.
    */
   | { readonly personFirst: Comparison }
   /** The event belongs to one of these contacts, identified by number; if null, to any contact. */
   | { readonly contacts: Float64Array | null }
   /**
    * The event's person has `atLeast` to `atMost` (null: any number) events that meet `did` with from ≤ eventTime < to,
-   * which may be outside the query's range. Events from bots count only if the query counts them. `did` is not
-   * nested.
+   * which can be outside the query's range. Events from bots count only if the query counts them. `did` is not nested.
    */
   | {
       readonly did: Condition | null;
@@ -28,9 +27,9 @@ export type Condition =
   | { readonly eventIDs: readonly number[] }
   | Comparison;
 
-/** A comparison of an event's attribute. */
+/** A comparison with the value of an event's attribute. */
 export type Comparison =
-  /** The value equals one of these. */
+  /** The value equals one of these strings. */
   | { readonly attrID: string; readonly is: readonly string[] }
   /** The value contains the text (case-sensitive). */
   | { readonly attrID: string; readonly contains: string }
@@ -75,8 +74,9 @@ export interface Measures {
   readonly users: number;
   readonly people: number;
   /**
-   * Sessions with at least one event of the set. A session is the events of a user (or of the logged contact, without a
-   * user) in the report's range without a pause of sessionPauseMilliseconds, whether they meet the condition or not.
+   * Sessions with at least one event of the set. A session consists of the events of a user (or, without a user, of the
+   * logged contact) in the report's range without a pause of sessionPauseMilliseconds between them, whether they meet
+   * the condition or not.
    */
   readonly sessions: number;
   /**
@@ -105,7 +105,7 @@ export interface Measures {
 
 export interface TotalsQuery extends QueryBase {
   readonly report: 'totals';
-  /** The attribute to add up. */
+  /** The attribute to sum. */
   readonly value: string | null;
   /** The boundaries of at most 1,000 intervals, in ascending order from `from` to `to`. */
   readonly edges: readonly number[];
@@ -146,8 +146,8 @@ export type Dimension =
   | { readonly by: 'weekday' | 'hour' }
   /**
    * The attribute's value in the session's first or last event that has it. `personFirst`: in the person's first event
-   * ever that has it, which may be outside the query's range. Events from bots are included only if the query
-   * counts them.
+   * ever that has it, which can be outside the query's range. Events from bots are included only if the query counts
+   * them.
    */
   | { readonly attrID: string; readonly of: 'first' | 'last' | 'personFirst' }
   /**
@@ -172,10 +172,10 @@ export interface BreakdownQuery extends QueryBase {
   /** The maximum number of rows, 1 to 1,000. All other events are in `others`. */
   readonly limit: number;
   readonly visits?: boolean;
-  /** Adds `intervals` to the rows. As in TotalsQuery. */
+  /** Adds `intervals` to the rows. The edges have the same form as in TotalsQuery. */
   readonly edges?: readonly number[];
   /**
-   * Adds `among` to the total and the rows. Groups that have only such events come last, as rows of zeros, within the
+   * Adds `among` to the total and the rows. Groups that have only such events come last, as rows with zeros, within the
    * limit.
    */
   readonly among?: { readonly condition: Condition | null };
@@ -214,7 +214,8 @@ export interface FunnelQuery extends QueryBase {
 }
 /**
  * For each step after the first, the time from the first step in milliseconds; null if no person reached it. The time
- * ends at the first event that completes the step, and starts at the latest first step from which this is possible.
+ * ends at the first event that completes the step, and starts at the latest first-step event from which this is
+ * possible.
  */
 type StepTimes = readonly ({ readonly average: number; readonly median: number; readonly p95: number } | null)[];
 /**
@@ -243,7 +244,7 @@ export interface RetentionQuery extends QueryBase {
   /** The events that start a cohort, and the events that count as coming back. */
   readonly first: Condition | null;
   readonly back: Condition | null;
-  /** As in TotalsQuery; at most 100 periods. */
+  /** The boundaries of at most 100 periods, in the form of TotalsQuery. */
   readonly edges: readonly number[];
   /** The groups of the result's rows. */
   readonly groups?: Grouping & { readonly limit: number };
@@ -275,7 +276,7 @@ export type PeopleOf =
   | ({ readonly kind: 'group' } & Group)
   /**
    * The people who reached a step (0 is the first) and, with `dropped`, did not reach the next step; with `group`, in
-   * that group of the funnel. With per 'session', in at least one session.
+   * that group of the funnel. If `per` is 'session', they did so in at least one session.
    */
   | ({ readonly kind: 'step'; readonly step: number; readonly dropped: boolean; readonly group?: Group } & Pick<
       FunnelQuery,
@@ -311,7 +312,7 @@ export interface PeopleQuery extends QueryBase {
   readonly of: PeopleOf;
   /** Only people with at least this many users in their matching events; 0: all people. */
   readonly usersAtLeast: number;
-  /** The attribute to add up. */
+  /** The attribute to sum. */
   readonly value?: string;
   /** `lastTime` if absent. */
   readonly sort?: PeopleSort;
@@ -345,9 +346,12 @@ export interface TouchesQuery extends QueryBase {
 interface Touch {
   /** The eventTime of the first or last event. */
   readonly time: number;
-  /** Each attribute in the first or last event that has it, or null. */
+  /** Each attribute's value in the first or last event that has it; null if no event has it. */
   readonly values: readonly (string | null)[];
-  /** As `firstReferrerHost`; of the last touch, the last host that is not one of the account's own sites. */
+  /**
+   * For the first touch, as in `firstReferrerHost`; for the last touch, the last host that is not one of the account's
+   * own sites.
+   */
   readonly referrerHost: string | null;
 }
 export interface TouchesResult {
@@ -368,7 +372,7 @@ export interface LiveQuery extends QueryBase {
 interface LiveList {
   /** Sorted by people, descending, then by the UTF-8 bytes of the values, null last. */
   readonly rows: readonly { readonly value: string | null; readonly people: number }[];
-  /** The number of people that are in no row. */
+  /** The number of people who are in no row. */
   readonly others: number;
 }
 export interface LiveResult {

@@ -19,8 +19,8 @@ export interface ReportsOptions {
   /** The time limit of a query; less than `orderMilliseconds`. */
   readonly limitMilliseconds?: number;
   /**
-   * How long a report waits until the engine is up to date; `limitMilliseconds` by default. The build of the first
-   * report's files continues after the report is refused.
+   * How long a report waits until the engine is up to date; `limitMilliseconds` by default. After the first report of
+   * an account is refused, the build of the files continues.
    */
   readonly buildMilliseconds?: number;
   /** The process is killed if an order has no reply after this time. */
@@ -33,7 +33,9 @@ export interface ReportsOptions {
   readonly niceness?: number;
 }
 
-/** One account runs at most two of these, because the queue reserves the last slot for other accounts. */
+/**
+ * One account can run at most two reports concurrently, because the queue reserves the last slot for other accounts.
+ */
 const maxRunning = 3;
 const maxWaiting = 19;
 /**
@@ -45,8 +47,8 @@ const retryAfterSeconds = 5;
 const outOfMemoryMessage = 'the report needs more memory than it may take: use a shorter range or a narrower filter';
 
 /**
- * Shares runs of `work` between callers. A run must begin after the call, so a call during a run waits for the next
- * run, which all waiting callers share.
+ * Shares runs of `work` between callers. A caller needs a run that begins after the call, so a call during a run waits
+ * for the next run, which all waiting callers share.
  */
 const createSharedRuns = (work: (account: number) => Promise<void>) => {
   const rounds = new Map<number, { readonly current: Promise<void>; next: Promise<void> | undefined }>();
@@ -72,7 +74,7 @@ const createSharedRuns = (work: (account: number) => Promise<void>) => {
 };
 
 const maxAttempts = 3;
-/** Retries after the report process has lost its state, such as when it ends to delete spilled data. */
+/** Retries after the report process has lost its state, for example because it exited to delete spilled data. */
 const retryStateLost = async <Value>(work: () => Promise<Value>): Promise<Value> => {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -239,7 +241,7 @@ export const createReports = ({
   ): Promise<ReportResult<One>> => {
     const { signal, isShared } = options;
     const following = follow(query.account);
-    // It may reject after this query has stopped waiting.
+    // The promise might reject after this query has stopped waiting.
     following.catch(() => {});
     if (!(await resolvesInTime(following, buildMilliseconds, signal))) {
       signal?.throwIfAborted();

@@ -24,8 +24,8 @@ interface CallerSources {
 
 /**
  * Returns a function that determines the caller of the operation `name`. `given` are the request's fields, and `time`
- * is when it was received. Throws a Refusal if the token is missing, unknown, or may not call the operation from this
- * origin.
+ * is when it was received. Throws a Refusal if the token is missing or unknown, or is not allowed to call the operation
+ * from this origin.
  */
 export const createCallerAuthentication = ({
   authenticate,

@@ -18,8 +18,8 @@ export const basicToken = (headers: Headers): string | undefined => {
 const bearer = /^Bearer +(\S+) *$/i;
 
 /**
- * Returns the refusal for a missing token. It quotes only common schemes: a header without a scheme may itself be a
- * token.
+ * Returns the refusal for a missing token. It quotes only common schemes, because a header without a scheme might
+ * itself be a token.
  */
 const missingToken = (authorization: string): Refusal => {
   const options = { field: 'tokenUUID' };
@@ -83,8 +83,8 @@ interface AuthenticationOptions {
  * Returns a function that looks up a token and throws Refusal('invalid_token') for an invalid one.
  *
  * A token that this database issued, or that was valid before, is always looked up, so that revoking it takes effect
- * immediately. Any other token is a guess, and each address may make a few guesses: after that, guesses get 429 without
- * a look-up.
+ * immediately. Any other token is a guess. Each address may make a few guesses; after that, guesses get 429 without a
+ * look-up.
  *
  * A result is cached until the next turn of the event loop or the next commit. The requests of one turn were all sent
  * before it began, and on a busy server nearly all use the same few tokens.

@@ -8,13 +8,13 @@ export interface CallCost {
   readonly token: number;
   readonly user: string | undefined;
   readonly events: number;
-  /** An upper bound, without look-ups, of the bytes that the call may add to the store. */
+  /** An upper bound of the bytes that the call can add to the store, computed without look-ups. */
   readonly bytes: number;
-  /** The number of contacts that the call may create. */
+  /** The maximum number of contacts that the call creates. */
   readonly createdContacts: number;
 }
 
-/** Counts the users named in a batch, because each may be new. */
+/** Counts the distinct users in a batch, because each might be new. */
 const countUsers = (events: readonly unknown[]): number => {
   const names = new Set<unknown>();
   for (const event of events) if (isRecord(event) && event.userUUID !== undefined) names.add(event.userUUID);
@@ -22,8 +22,8 @@ const countUsers = (events: readonly unknown[]): number => {
 };
 
 /**
- * Returns the bytes of the content as UTF-8 JSON, plus the bytes of the rows that it may add: events, users, a contact
- * with its claim and link.
+ * Returns the bytes of the content as UTF-8 JSON, plus the bytes of the rows that the call can add: events, users, a
+ * contact with its claim and link.
  */
 export const storedBytes = (
   name: OperationName,

@@ -17,8 +17,8 @@ export interface Caller {
   /** Returns the user agent, with the labels of its events. Absent for commands, except a replay. */
   readonly agent?: () => Agent;
   /**
-   * The visitor's user agent for each event in a batch, if the request states it. Replaces `agent` in the labels of
-   * those events.
+   * The visitor's user agent for each event in a batch, if the request states it. Used instead of `agent` for the
+   * labels of those events.
    */
   readonly visitors?: readonly (Agent | undefined)[];
   /** The maximum age of a browser token's events, in days; default: limits.eventAgeDays. */
@@ -74,7 +74,7 @@ export const toStoreCaller = (caller: Caller): StoreCaller => ({
 
 /**
  * Returns the account of a request: the token's own or, for an operator, the one in accountUUID. Throws Refusal if an
- * operator sends no accountUUID, or if the accountUUID is unknown or another account's.
+ * operator sends no accountUUID, or if the accountUUID is unknown or belongs to another account.
  */
 export const namedAccount = async (
   store: Pick<Store, 'findAccount'>,

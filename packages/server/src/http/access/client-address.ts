@@ -41,7 +41,7 @@ export const createIsIn = (networks: readonly string[]) => {
 /** Returns Node's request and response; empty if the request didn't come over a socket, as in tests. */
 export const bindingsOf = (c: Context): Partial<HttpBindings> => c.env ?? {};
 
-/** Returns the address of the connection, which may be a proxy's; "" without a connection. */
+/** Returns the address of the connection, which can be a proxy's; "" without a connection. */
 const remoteAddress = (c: Context): string => bindingsOf(c).incoming?.socket?.remoteAddress ?? '';
 export const connectedAddress = (c: Context): string => bare(remoteAddress(c));
 
@@ -110,7 +110,10 @@ export const createNetworkHash = (clock = () => performance.now()): ((network: s
  */
 export const senderNumber = (networkHash: string): number => Buffer.from(networkHash, 'base64').readUIntBE(0, 3);
 
-/** Returns a function that hashes a client's network. A provider may assign an IPv6 /48 to one customer (RFC 6177). */
+/**
+ * Returns a function that hashes a client's network. With `bits` set to 48, that is an IPv6 /48, which a provider can
+ * assign to one customer (RFC 6177).
+ */
 export const createAddressOf = (
   trustProxy: readonly string[],
   { clock, bits }: { readonly clock?: (() => number) | undefined; readonly bits?: 48 | 64 } = {},

@@ -3,10 +3,12 @@ import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { bare, createIsIn, createNetworkHash, networkOf } from './client-address.ts';
 
-/** Connections of an address that have not sent a valid token. Beyond this, the oldest is closed. */
+/**
+ * The maximum number of connections from an address that have not sent a valid token. Beyond it, the oldest is closed.
+ */
 const maxUnauthenticated = 100;
 
-/** Pipelined requests on one connection (RFC 9112 section 9.3.2). Browsers send none. */
+/** The maximum number of queued pipelined requests on one connection (RFC 9112 section 9.3.2). Browsers send none. */
 const maxWaiting = 4;
 
 interface Share {
@@ -17,7 +19,8 @@ interface Share {
 }
 
 /**
- * Closes a connection and stops its parser: otherwise each request still in Node's parser costs 12 µs (Node 20 to 24).
+ * Closes a connection and stops its parser. Otherwise, each request that is still in Node's parser costs 12 µs (Node 20
+ * to 24).
  */
 const cutOff = (socket: Socket & { parser?: { onIncoming?: () => number } | null }) => {
   if (socket.parser) socket.parser.onIncoming = () => -1;
@@ -64,7 +67,7 @@ export const createConnectionLimits = (trustProxy: readonly string[], maxPerAddr
     limitPipelining:
       (listener: RequestListener): RequestListener =>
       (incoming, outgoing) => {
-        // Node assigns a response its socket only once the connection's earlier responses are complete.
+        // Node assigns a socket to a response only once the connection's earlier responses are complete.
         if (outgoing.socket === null) {
           const { socket } = incoming;
           const others = waiting.get(socket) ?? 0;

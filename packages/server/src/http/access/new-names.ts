@@ -11,13 +11,13 @@ import type { RateLimit } from './rate-limits.ts';
 /** With the longest names, this takes up to 5 MB. */
 const maxCountedNames = 10_000;
 
-/** Returns a request's events; the events beyond the limit may not add their names. */
+/** Returns a request's events. Events beyond the limit are not allowed to add their names. */
 export type LimitNewNames = (caller: Caller, events: readonly NewEvent[]) => readonly NewEvent[];
 
 export const createNewNames = (limit: RateLimit): LimitNewNames => {
   /**
-   * Account and name pairs. Each is counted once, against the network that sent it first: after that, the name is
-   * listed.
+   * Account and name pairs. Each pair is counted once, against the network that sent it first: after that, the name is
+   * in the catalogue.
    */
   const counted = new BoundedMap<string, true>(maxCountedNames);
   return (caller, events) => {

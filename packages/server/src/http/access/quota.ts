@@ -5,7 +5,10 @@ import { nearQuotaFraction } from '../../store/doctor-findings.ts';
 import type { AccountSize, Store } from '../../store/store.ts';
 
 const hourMilliseconds = 3_600_000;
-/** The pause is at least this many times the duration of a measurement, which is slow with millions of contacts. */
+/**
+ * The pause is at least this many times the duration of a measurement, because measuring is slow with millions of
+ * contacts.
+ */
 const pauseFactor = 20;
 
 export interface Quota {
@@ -40,8 +43,8 @@ const createWarnings = ({ accountBytes, log, clock }: Required<Omit<QuotaOptions
 };
 
 /**
- * Measures all accounts immediately, then every five seconds, or less often if measuring is slow. `stop` waits for a
- * running measurement.
+ * Measures all accounts immediately, then every five seconds, or less often if measuring is slow. `stop` waits for the
+ * current measurement.
  */
 export const startQuota = (
   store: Pick<Store, 'measureAccounts'>,

@@ -17,7 +17,7 @@ export const defaultRateLimits = {
   address: { perSecond: 200, burst: 2_000 },
   user: { perSecond: 50, burst: 1_000 },
   // Stored bytes (call-cost.ts) per browser token, address and user: 600 bytes, a typical event with its rows, for each
-  // event allowed above. A burst fits several of the largest requests.
+  // event allowed above. A burst is enough for several of the largest requests.
   tokenBytes: { perSecond: 3_000_000, burst: 30_000_000 },
   addressBytes: { perSecond: 120_000, burst: 6_000_000 },
   userBytes: { perSecond: 30_000, burst: 3_000_000 },
@@ -62,11 +62,11 @@ export const giveBackAll = (costs: Costs): void => {
 const maxKeys = 100_000;
 
 /**
- * The generic cell rate algorithm (ITU-T I.371, annex A): stores, per key, the time at which its cost so far is paid
- * off. `clock` is monotonic, in milliseconds, so changing the system clock has no effect.
+ * The generic cell rate algorithm (ITU-T I.371, annex A): stores, for each key, the time at which its costs so far are
+ * paid off. `clock` is monotonic, in milliseconds, so changing the system clock has no effect.
  *
- * Beyond 100,000 keys, it first drops those that are paid off, then those that owe less than half a burst, then the
- * oldest. Flooding it with keys therefore erases only small debts.
+ * Beyond 100,000 keys, it first drops keys that are paid off, then keys that owe less than half a burst, then the
+ * oldest keys. Flooding it with keys therefore erases only small debts.
  */
 export const createRateLimit = ({ perSecond, burst }: Rate, clock = () => performance.now()): RateLimit => {
   const costMilliseconds = 1_000 / perSecond;

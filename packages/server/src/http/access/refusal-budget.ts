@@ -1,7 +1,7 @@
 /**
- * Limits refused requests without a valid token, per address: beyond the limit, they get 429. Every 429, from any
- * limit, is delayed by a second, which slows a connection to about one request a second: refusing a small request costs
- * as much as serving it.
+ * Limits refused requests without a valid token, per address. Beyond the limit, they get 429. Every 429 response, from
+ * any limit, is delayed by a second, so that a connection can send only about one request per second: refusing a small
+ * request costs as much as serving it.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { statusOf } from '@firsthand/contract/errors';

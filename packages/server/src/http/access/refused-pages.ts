@@ -1,6 +1,6 @@
 /**
  * Caches, for each account, the latest page on an origin that accountOrigin doesn't list, and the latest page that sent
- * a secret token. They show owners why a script tag records nothing.
+ * a secret token. These pages show owners why a script tag records nothing.
  */
 import { BoundedMap } from '../../shared/bounded-map.ts';
 
@@ -18,7 +18,10 @@ const maxAccounts = 1_000;
 /** `https://`, a host of at most 253 characters (RFC 1035), and a port. */
 const maxCharacters = 267;
 
-/** Whether a string is a web page's origin as browsers send it. Anything else is of no use to an owner. */
+/**
+ * Whether a string is the origin of a web page, in the form that browsers send. Other strings are of no use to an
+ * owner.
+ */
 const isWebOrigin = (origin: string): boolean =>
   origin.length <= maxCharacters &&
   /^https?:/.test(origin) &&

@@ -23,7 +23,7 @@ const checkOrigin = ({ accountOrigin }: Access, headers: Headers) => {
   if (origin !== undefined && !isOriginAllowed(accountOrigin, origin)) throw new Refusal('origin_not_allowed');
 };
 
-/** Throws a Refusal if a token of this kind may not call the operation, or may not call it from this origin. */
+/** Throws a Refusal if a token of this kind is not allowed to call the operation, or not from this origin. */
 export const checkRight = (
   name: string,
   { tokens }: Operation,
@@ -31,7 +31,7 @@ export const checkRight = (
   headers: Headers,
   isSession = false,
 ): void => {
-  // Exempt because a session never leaves its HttpOnly cookie: the console page holds no secret.
+  // Sessions are exempt, because they never leave their HttpOnly cookie: the console page has no secret.
   if (!isSession && access.kind !== 'browser' && isPage(headers.get('origin')))
     throw new Refusal('server_token_in_browser');
   if (!tokens.includes(access.kind)) {

@@ -3,7 +3,7 @@ import { BoundedMap } from '../../shared/bounded-map.ts';
 import type { Store } from '../../store/store.ts';
 
 const hourMs = 3_600_000;
-/** Uses within this time are written together. */
+/** Uses within this time are written in one batch. */
 const batchMs = 30_000;
 const maxCached = 10_000;
 /** How long a stopping server waits for its last write. */
@@ -28,7 +28,7 @@ export const createTokenUse = (store: Pick<Store, 'recordTokenUses'>, now: () =>
     try {
       await store.recordTokenUses({ uses });
     } catch {
-      // Retry on each token's next use.
+      // Each token's next use retries the write.
       for (const [token] of uses) hours.delete(token);
     }
   };

@@ -6,7 +6,7 @@ import { sessionOf } from '../console/cookie.ts';
 import type { RequestFields } from '../request/input.ts';
 import { basicToken, namedToken } from './authentication.ts';
 
-/** The field in the published interface, and the field in Segment's HTTP API. */
+/** The names of the token field in the published interface and in Segment's HTTP API. */
 const fieldNames = ['tokenUUID', 'writeKey'];
 const maxTokenLength = 200;
 /** Matches the value after the name in JSON, URL-encoded and multipart bodies. */
@@ -30,8 +30,8 @@ export const tokensIn = function* (bytes: Uint8Array): Generator<string> {
 };
 
 /**
- * Yields the tokens of a request lazily. Most requests have no invalid token, and creating an Error for each would cost
- * 10 µs.
+ * Yields the tokens of a request lazily. Most requests have no invalid token, and creating an Error for each token
+ * source would cost 10 µs.
  */
 const tokensOf = function* (c: Context, query: RequestFields, text: Uint8Array | undefined): Generator<string> {
   const outer = namedToken(query, c.req.raw.headers);

@@ -1,18 +1,18 @@
 /**
- * The console's cookie, and which requests may use it. A session is a separate token whose secret is only in the
- * cookie: scripts can't read the cookie, and other sites can't make a browser send it. One cookie holds a browser's
- * sessions in several accounts.
+ * The console's cookie, and the check that a request is allowed to use it. A session is a separate token whose secret
+ * is only in the cookie: scripts can't read the cookie, and other sites can't make a browser send it. One cookie holds
+ * a browser's sessions in several accounts.
  */
 import { nanoid } from 'nanoid';
 import { isLoopbackName, namesThisMachine } from '../access/loopback.ts';
 
-/** The prefix of a session's secret, which a request may not send as its token. */
+/** The prefix of a session's secret, which a request is not allowed to send as its token. */
 export const sessionPrefix = 'session_';
 
 /** 12 hours. */
 export const sessionSeconds = 12 * 60 * 60;
 
-/** How many sessions a cookie may hold, one for each account that the user can switch between. */
+/** The maximum number of sessions in a cookie, one for each account that the user can switch between. */
 export const maxInCookie = 5;
 
 /** `__Host-` guarantees that this host set the cookie, over HTTPS (RFC 6265bis, 4.1.3.2). */
@@ -22,7 +22,7 @@ const secureName = '__Host-firsthand';
 const localName = (host: string): string => `firsthand-${/:(\d+)$/.exec(host)?.[1] ?? '80'}`;
 
 /**
- * Returns the name and Set-Cookie header of a cookie for pages on this origin. Scripts can't read the cookie; other
+ * Returns the name and Set-Cookie header of a cookie for pages on this origin. Scripts can't read the cookie, and other
  * sites can't send it.
  */
 export const cookieOf = ({ protocol, host }: URL, suffix = '') => {
@@ -45,7 +45,7 @@ const tokenIDIn = (text: string): string | undefined => textForm.exec(text)?.[1]
 const separator = '~';
 const maxValueLength = maxInCookie * 128;
 
-/** Contains the tokenID of the session that a console page was loaded with; `1` before the page knows it. */
+/** This header has the tokenID of the session that a console page was loaded with, or `1` before the page knows it. */
 export const consoleHeader = 'x-firsthand-console';
 
 /**
@@ -70,7 +70,8 @@ export const cookiesIn = (headers: Headers): (readonly [name: string, value: str
   });
 
 /**
- * Whether the requesting page was loaded with this session: another tab may since have signed in to another account.
+ * Whether the requesting page was loaded with this session: another tab might have signed in to another account in the
+ * meantime.
  */
 export const hasConsoleHeader = (headers: Headers, tokenID: string): boolean => headers.get(consoleHeader) === tokenID;
 

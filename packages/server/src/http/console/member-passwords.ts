@@ -11,14 +11,15 @@ import { type Fields, requiredText } from './form-fields.ts';
 import { checkLength, checkPassword, type Passwords } from './passwords.ts';
 
 /**
- * The rates of password sign-ins, each of which costs a hash, and of password changes. The key is the address (IPv6:
- * /64) or, for a member known at the address, the address and the e-mail address, so that others there can't use up the
- * limit.
+ * The rates of password sign-ins, each of which costs a hash, and of password changes. The key is the network address
+ * (IPv6: /64). For a member known at that address, the key also includes the e-mail address, so that other people at
+ * the same address can't use up the limit.
  */
 const rates = {
   all: { perSecond: 0.1, burst: 30 },
   failed: { perSecond: 1 / 60, burst: 10 },
-  // Only if no member is known at the address: all sign-ins from a /48, and failed sign-ins with an e-mail address.
+  // These two apply only if no member is known at the address: all sign-ins from a /48, and failed sign-ins with an
+  // e-mail address.
   allOfPrefix: { perSecond: 0.5, burst: 60 },
   failedOfEmailaddress: { perSecond: 50 / 3_600, burst: 50 },
   // Changes by a member: the audit log stores each change permanently.
@@ -92,7 +93,7 @@ const createSignInLimits = ({ addressOf, prefixOf }: Pick<Dependencies, 'address
   };
 };
 
-/** Hashes with a key of the database, without which none of them can be computed. */
+/** Hashes with the database's key. Without the key, these hashes can't be computed. */
 const createHashes = ({ store, requestAddress }: Pick<Dependencies, 'store' | 'requestAddress'>) => {
   const keyedHash = async (text: string): Promise<Buffer> =>
     createHmac('sha256', await store.getDatabaseKey())
@@ -131,7 +132,7 @@ export const createMemberPasswords = ({ store, addressOf, prefixOf, requestAddre
 
   /**
    * Returns the members who have this password; no match counts as a failed sign-in. While the e-mail address is
-   * locked, only members known at the address are compared.
+   * locked, only members known at the network address are compared.
    */
   const findPasswordMatches = async (
     c: Context,

@@ -8,8 +8,8 @@ import type { OpenSession, Sessions } from './sessions.ts';
 import type { Owner } from './sign-in.ts';
 
 /**
- * How old a session may be to change passwords or passkeys, so that an unattended computer gives nobody permanent
- * access.
+ * The maximum age of a session that can change passwords or passkeys, so that an unattended computer gives nobody
+ * permanent access.
  */
 const freshMilliseconds = 10 * 60_000;
 
@@ -39,7 +39,7 @@ export const createPageSessions = ({ sessions, consoleOrigin, now }: Dependencie
     );
   };
 
-  /** Returns which of the browser's sessions the requesting page was loaded with. */
+  /** Returns the session, among the browser's sessions, that the requesting page was loaded with. */
   const pickOfPage = (c: Context, open: readonly OpenSession[]): OpenSession => {
     if (open.length === 0) throw new Refusal('missing_token', { message: 'not signed in: sign in first' });
     const session = open.find(({ access }) => hasConsoleHeader(c.req.raw.headers, access.tokenID));
@@ -73,8 +73,8 @@ export const createPageSessions = ({ sessions, consoleOrigin, now }: Dependencie
     },
 
     /**
-     * Starts a session for each owner that may start one, and puts them first in the cookie. An existing session ends if
-     * it belongs to the same account, or if the cookie has no room for it.
+     * Starts a session for each owner that may start one, and puts them first in the cookie. An existing session ends
+     * if it belongs to the same account, or if the cookie has no more room for it.
      */
     async signInAs(c: Context, exchange: Exchange, owners: readonly Owner[]): Promise<Response> {
       const previous = await sessions.ofBrowser(c);

@@ -23,7 +23,7 @@ const fill = (page: string, paths: PagePaths): string =>
  */
 const unknownView = (page: Route): Route => ({
   name,
-  // Hidden because the path may be a share link's address with a suffix after the secret.
+  // Hidden because the path might be a share link's address with a suffix after the secret.
   loggedPath: `${folder}…`,
   methods: ['GET', 'POST'],
   handle: async (c, exchange) => {
@@ -43,7 +43,7 @@ export const readConsolePage = (folder: string): string => readFileSync(join(fol
 
 /** Returns the routes of the console: `/console/`, `/console/<view>`, and the files that the page loads. */
 export const consoleRoutes = (built: string, paths: PagePaths): { readonly path: string; readonly route: Route }[] => {
-  // Read now because a build may replace the files while the server runs.
+  // Read now because a build might replace the files while the server runs.
   const page = readConsolePage(built);
   const views: readonly string[] = JSON.parse(readFileSync(join(built, 'pages.json'), 'utf8'));
   const route = staticRoute({ name, forms: () => compressed(fill(page, paths)), headers: pageHeaders });

@@ -23,7 +23,7 @@ let estimator: ReturnType<typeof loadEstimator> | undefined;
 
 const joined = (text: string): string => text.toLowerCase().replace(separators, '');
 
-/** `personal`: facts about the owner that others may know, such as the e-mail address and the name. */
+/** `personal` lists facts about the owner that other people might know, such as the e-mail address and the name. */
 export const isEasyToGuess = async (password: string, personal: readonly string[]): Promise<boolean> => {
   estimator ??= loadEstimator().catch((error) => {
     // Retry with the next password.

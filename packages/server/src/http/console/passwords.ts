@@ -13,7 +13,7 @@ const maxUnits = maxCharacters * 4;
 const minDistinctCharacters = 5;
 
 /**
- * Returns the NFC form, which is what gets hashed: keyboards encode some letters differently (NIST SP 800-63B-4 section
+ * Returns the NFC form, which is then hashed: keyboards encode some letters differently (NIST SP 800-63B-4 section
  * 3.1.1.2).
  */
 const canonical = (password: string): string => password.normalize('NFC');
@@ -25,7 +25,7 @@ const charactersOf = (password: string): readonly string[] | undefined => {
   return characters.length > maxCharacters ? undefined : characters;
 };
 
-/** Facts about a password's owner that others may know. */
+/** Facts about a password's owner that other people might know. */
 interface PersonalFacts {
   readonly emailaddress: string;
   readonly memberName: string;
@@ -64,7 +64,7 @@ export const checkPassword = async (password: string, facts: PersonalFacts): Pro
 
 /**
  * The cost of a hash: 32 MiB and about 0.2 s on one core (OWASP Password Storage Cheat Sheet: scrypt with N = 2^15, r =
- * 8, p = 3). Stored with each hash in the PHC string format, so a later version can raise it.
+ * 8, p = 3). The cost is stored with each hash in the PHC string format, so a later version can raise it.
  */
 const defaultCost = { ln: 15, r: 8, p: 3 };
 type Cost = typeof defaultCost;
@@ -89,8 +89,9 @@ export interface Waiter {
 }
 
 /**
- * How many hashes may be queued. Each takes 0.2 s, so the last one waits 4 s. Half of the places are open to everyone;
- * the others are reserved for known accounts, one each, so neither strangers nor a few accounts can fill the queue.
+ * How many hashes may be queued. Each takes 0.2 s, so the last hash in a full queue waits 4 s. Half of the places are
+ * open to everyone. The other half is reserved for known accounts, one place each, so neither strangers nor a few
+ * accounts can fill the queue.
  */
 const maxWaiting = { open: 10, reserved: 10, ofAddress: 3, ofPrefix: 6, reservedOfAccount: 1 };
 
@@ -112,7 +113,7 @@ export const createPasswords = (cost: Cost = defaultCost, deriving: Derive = der
   const waiting = new Map<string, number>();
   let last: Promise<unknown> = Promise.resolve();
 
-  /** Runs one hash at a time: each takes 32 MiB and a libuv thread, which file reads need too. */
+  /** Runs one hash at a time: each takes 32 MiB and a libuv thread, and file reads need libuv threads too. */
   const inTurn = async <Value>(waiter: Waiter, work: () => Promise<Value>): Promise<Value> => {
     const place = placesFor(waiter).find((each) => each.every(([key, max]) => (waiting.get(key) ?? 0) < max));
     if (place === undefined) throw new Refusal('too_many_requests', { retryAfterSeconds: 5 });

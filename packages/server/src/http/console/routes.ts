@@ -47,7 +47,7 @@ const checkSender = ({ headers }: Request): void => {
   throw new Refusal('origin_not_allowed', { message: 'only pages of the console may send this request' });
 };
 
-/** Throws a Refusal if this page may not get a cookie, before doing any work for it. */
+/** Throws a Refusal if this page is not allowed to get a cookie, before doing any work for it. */
 const checkPage = ({ headers, url }: Request, consoleOrigin: string | undefined): void => {
   if (sessionCookie(headers, [], consoleOrigin) === undefined) {
     const message =
@@ -112,7 +112,7 @@ export const createConsoleRoutes = ({
     } satisfies Route,
   });
 
-  /** Like `post`, but only for pages that may have the cookie. */
+  /** Like `post`, but only for pages that are allowed to get the cookie. */
   const postOfPage = (path: string, handle: PostHandler) =>
     post(path, async (c, exchange, fields) => {
       checkPage(c.req.raw, consoleOrigin);

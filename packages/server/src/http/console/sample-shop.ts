@@ -31,7 +31,10 @@ interface Dependencies {
 }
 
 export const createSampleShopHandlers = ({ shop, sessions, pageSessions }: Dependencies) => ({
-  /** For the sessions of a browser on this machine: the shop's accountUUID, or '' if none of them is signed in to it. */
+  /**
+   * For the sessions of a browser on this machine: the shop's accountUUID, or '' if no session is signed in to the
+   * shop.
+   */
   describe: async (summaries: readonly { readonly accountUUID: string }[]) => ({
     accountUUID: summaries.find(({ accountUUID }) => shop.isShop(accountUUID))?.accountUUID ?? '',
     exists: await shop.exists(),

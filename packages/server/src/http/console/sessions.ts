@@ -8,7 +8,7 @@ import type { RateLimit } from '../access/rate-limits.ts';
 import { newSessionText, sessionSeconds, sessionsOf } from './cookie.ts';
 import type { Owner } from './sign-in.ts';
 
-/** Open sessions per token; starting another ends the oldest. */
+/** The maximum number of open sessions per token. Starting another session ends the oldest. */
 const maxSessions = 100;
 
 /** How often each token may sign in: a burst of 200, then 200 a day. */
@@ -25,7 +25,7 @@ interface SessionMember {
   readonly startTime: number;
 }
 
-/** A session as the console's pages see it. */
+/** A session in the form that the console's pages receive. */
 interface SessionSummary {
   readonly accountUUID: string;
   readonly accountName: string;
@@ -55,8 +55,8 @@ export const createSessions = ({ store, signIns, now }: Dependencies) => {
   };
 
   /**
-   * Returns the session with this secret; undefined if it has ended or never existed. Unlike for other tokens, a miss
-   * doesn't count as a guess: cookies may contain ended sessions, and session secrets can't be guessed.
+   * Returns the session with this secret; undefined if it has ended or never existed. Unlike for other tokens, an
+   * unknown secret doesn't count as a guess: cookies can contain ended sessions, and session secrets can't be guessed.
    */
   const find = async (text: string): Promise<OpenSession | undefined> => {
     const access = await store.findAccess(hashToken(text), now());

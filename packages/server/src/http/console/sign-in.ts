@@ -48,7 +48,7 @@ export const createSignIn = ({ authenticate, codes, consoleOrigin, memberPasswor
   };
 
   const ofCode = (code: string, c: Context): Owner => {
-    // Trustworthy because browsers don't let pages set Origin.
+    // The header can be trusted, because browsers don't let pages set Origin.
     const isAtConsole = consoleOrigin !== undefined && c.req.header('origin') === consoleOrigin;
     const account = isLocal(c) || isAtConsole ? codes.take(code) : undefined;
     if (account !== undefined) return { kind: 'server', account, token: null, tokenID: null };

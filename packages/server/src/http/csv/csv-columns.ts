@@ -19,7 +19,7 @@ export interface CSVRequest {
   readonly conversion?: string | undefined;
 }
 
-/** Whether a member is absent from the rows of this request. */
+/** Whether the rows of this request lack a member. */
 const isOmitted = (name: OperationName, path: string, request: CSVRequest): boolean => {
   const { include = [], by = [], attrID, visits, conversion } = request;
   const [member] = path.split('.');

@@ -9,7 +9,7 @@ export type Cell = string | number | boolean | null | undefined;
 const formulas = /^(?=[=+\-@\t\r\n＝＋－＠])|(?<=[;\t\r\n])(?=[=+\-@＝＋－＠])/g;
 
 /**
- * An apostrophe turns a formula into text (OWASP, CSV Injection). Numbers are rounded, because sums may end in
+ * An apostrophe turns a formula into text (OWASP, CSV Injection). Numbers are rounded, because sums can end in
  * 0.1999999999999.
  */
 const toCell = (value: Cell): string => {

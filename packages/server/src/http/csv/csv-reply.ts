@@ -1,6 +1,7 @@
 /**
  * Sends all rows of a list as CSV or NDJSON to requests that accept it, one page at a time as the client reads. An
- * error after the first page closes the connection mid-response, so that no client mistakes a part for the whole file.
+ * error after the first page closes the connection mid-response, so that no client mistakes a part of the file for the
+ * whole file.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { limits } from '@firsthand/contract/limits';
@@ -113,7 +114,7 @@ export const createCSVReply = ({ store, log, isStopping }: CSVDependencies): CSV
     const readWithRetries = async (cursor: string): Promise<Page> => {
       for (let attempt = 1; ; attempt += 1) {
         if (isStopping()) throw new Refusal('unavailable', { message: 'the server is stopping' });
-        // Checked for each page, because the token may have been revoked since.
+        // Checked for each page, because the token might have been revoked in the meantime.
         if (!(await store.findAccess(hashToken(caller.tokenUUID)))) throw new Refusal('invalid_token');
         try {
           return await read(cursor);

@@ -23,7 +23,8 @@ export type OffsetAt = ReturnType<typeof createOffsetAt>;
 
 /**
  * Returns the first moment at which the zone's clocks show `wall` (a local time, encoded as if it were UTC) or later.
- * That is the first of two moments if clocks go back over it, and the moment of the change if they go forward over it.
+ * If clocks are set back over `wall`, that is the first of two such moments. If clocks are set forward over `wall`,
+ * that is the moment of the change.
  */
 export const momentOf = (wall: number, offsetAt: OffsetAt): number => {
   const before = offsetAt(wall - day);
@@ -52,7 +53,7 @@ const startOf = (wall: number, interval: 'day' | 'week' | 'month', later: number
 /** Yields the start of the interval that contains `from`, then the start of each interval after it. */
 function* startsFrom(from: number, interval: Exclude<Interval, 'total'>, offsetAt: OffsetAt): Generator<number> {
   if (interval === 'hour') {
-    // All hours are equally long, unless clocks change by less than an hour: then one interval is longer.
+    // All intervals are an hour long, unless clocks change by less than an hour: then one interval is longer.
     let offset = offsetAt(from);
     let edge = floor(from + offset, hour) - offset;
     for (;;) {
@@ -66,9 +67,9 @@ function* startsFrom(from: number, interval: Exclude<Interval, 'total'>, offsetA
 }
 
 /**
- * Returns the edges of whole calendar intervals of the zone that cover `from` to `to`, rounded down to quarter-hours;
- * undefined if there are more than `maxIntervals`. Weeks start on Monday. `total` is one interval of whole
- * quarter-hours.
+ * Returns the edges of the zone's whole calendar intervals that cover `from` to `to`, rounded down to multiples of 15
+ * minutes; undefined if there are more than `maxIntervals`. Weeks start on Monday. `total` is one interval, whose edges
+ * are multiples of 15 minutes.
  */
 export const countEdges = (
   from: number,
@@ -80,9 +81,9 @@ export const countEdges = (
   if (interval === 'total') return [floor(from, quarter), Math.ceil(to / quarter) * quarter];
   const edges: number[] = [];
   for (const start of startsFrom(from, interval, createOffsetAt(timeZone))) {
-    // Some zones had offsets that are not whole quarter-hours, such as Liberia's until 1972.
+    // Some zones had offsets that are not multiples of 15 minutes, such as Liberia's until 1972.
     const edge = floor(start, quarter);
-    // A zone may skip a day, as Samoa did in 2011.
+    // A zone can skip a day, as Samoa did in 2011.
     if (edge !== edges.at(-1)) edges.push(edge);
     if (edge >= to) return edges;
     if (edges.length > maxIntervals) return undefined;

@@ -33,8 +33,8 @@ const keysOf = ({ externalID, address, userUUID }: NewContact): string[] => [
 ];
 
 /**
- * Splits the list before an entry that repeats an external ID, address or user: it must see what the earlier entry
- * wrote.
+ * Splits the list before an entry that repeats an external ID, address or user, because that entry must see what the
+ * earlier entry wrote.
  */
 function* runsOf(entries: readonly Entry[]): Generator<Entry[]> {
   let run: Entry[] = [];

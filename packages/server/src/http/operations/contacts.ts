@@ -40,9 +40,9 @@ const checkProof = async (
 };
 
 const createContact = async (store: Store, input: InputOf<'createContact'>, caller: Caller) => {
-  const asker = toStoreCaller(caller);
+  const storeCaller = toStoreCaller(caller);
   const { userUUID = '', contactExternalID: externalID = '', contactProof } = input;
-  if (asker.browser && userUUID === '') {
+  if (storeCaller.browser && userUUID === '') {
     throw new Refusal('missing_field', { field: 'userUUID', message: '`userUUID` is required with a browser token' });
   }
   const contact = toNewContact(input, caller);
@@ -51,7 +51,7 @@ const createContact = async (store: Store, input: InputOf<'createContact'>, call
   return store.createContact({
     ...contact,
     verified:
-      !asker.browser ||
+      !storeCaller.browser ||
       (contactProof !== undefined &&
         (await checkProof(store, contactProof, { address, externalID, userUUID }, caller))),
     requestUUID: input.requestUUID ?? null,
@@ -61,11 +61,11 @@ const createContact = async (store: Store, input: InputOf<'createContact'>, call
 const createExportContact =
   (store: Store): Handler<'exportContact'> =>
   async ({ limit = 1_000, cursor, ...naming }, caller) => {
-    const asker = toStoreCaller(caller);
+    const storeCaller = toStoreCaller(caller);
     const beyond = parseHeldCursor(cursor);
     const contact = await store.getContact({
-      ...asker,
-      ...toNamedContact(asker.account, naming),
+      ...storeCaller,
+      ...toNamedContact(storeCaller.account, naming),
       include: ['claim', 'link', 'import'],
       asSent: true,
       beyond,
@@ -76,7 +76,7 @@ const createExportContact =
       after === null
         ? { events: [], next: null }
         : await store.getEvents({
-            account: asker.account,
+            account: storeCaller.account,
             contactUUID,
             asSent: true,
             order: 'asc',
@@ -110,9 +110,9 @@ export const createContacts = (
   },
 
   getContact: async ({ include = [], cursor, ...naming }, caller) => {
-    const asker = toStoreCaller(caller);
+    const storeCaller = toStoreCaller(caller);
     refusePageNames(caller, naming);
-    if (asker.browser && include.length > 0) {
+    if (storeCaller.browser && include.length > 0) {
       throw new Refusal('token_kind', {
         field: 'include',
         message: '`include` takes a server token; this one is a browser token',
@@ -125,7 +125,12 @@ export const createContacts = (
       });
     }
     const beyond = parseHeldCursor(cursor);
-    const contact = await store.getContact({ ...asker, ...toNamedContact(asker.account, naming), include, beyond });
+    const contact = await store.getContact({
+      ...storeCaller,
+      ...toNamedContact(storeCaller.account, naming),
+      include,
+      beyond,
+    });
     const { claims, claimCount, links, linkCount, merges, mergeCount, next } = contact;
     return {
       contact: contactResponse(contact),

@@ -9,7 +9,8 @@ import { accountOf, type Caller } from '../access/caller.ts';
 import { type Reply, successResponse } from '../operation-route.ts';
 
 /**
- * Whether a request comes from a page on this host. A request without an Origin passes, because it comes from no page.
+ * Whether a request comes from a page on this host. A request without an Origin also passes, because it does not come
+ * from a page.
  */
 const isFrom = (host: string, headers: Headers): boolean => {
   const origin = headers.get('origin');
@@ -40,8 +41,8 @@ export const createHandovers = (
     takeHandover: async ({ c, exchange, input: { handover, from, to }, caller, ignored }) => {
       const { headers } = c.req.raw;
       if (!isFrom(to, headers)) refuseHost('to');
-      const passage = { from, to, userAgent: userAgentOf(headers) };
-      const userUUID = openHandover(handover, passage, await secretsFor(caller), caller.time);
+      const context = { from, to, userAgent: userAgentOf(headers) };
+      const userUUID = openHandover(handover, context, await secretsFor(caller), caller.time);
       if (userUUID !== undefined) return successResponse(exchange, { userUUID }, ignored);
       throw new Refusal('invalid_field', {
         field: 'handover',

@@ -47,7 +47,7 @@ export const createImportContacts = (
     if (dryRun) return toResponse(sent, await store.previewImport(batch), position + contact.length);
     const place = { importID, kind: 'contacts', position, records: contact.length, isLast } as const;
     const { import: advanced, outcomes } = await store.addToImport({ ...batch, ...place });
-    // Nothing was stored, because the import is at another position.
+    // Nothing was stored, because the import continues at a different position.
     if (outcomes === null) return toResponse([], [], advanced.position);
     return toResponse(sent, outcomes, advanced.position);
   },

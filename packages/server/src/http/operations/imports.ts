@@ -30,14 +30,14 @@ const importResponse = ({ createdTime, undoneTime, fingerprint: _, ...rest }: Im
   ...(undoneTime !== null && { undoneTime: isoTime(undoneTime) }),
 });
 
-/** The time of a message that a server has stored before is already corrected. */
+/** Removes the original time of a message that another server stored, because its timestamp is already corrected. */
 const withCorrectedTime = (message: unknown): unknown => {
   if (!isRecord(message) || message.timestamp === undefined) return message;
   const { originalTimestamp: _, ...rest } = message;
   return rest;
 };
 
-/** Adds the labels that another tool has found out, unless the User-Agent has them. */
+/** Adds the labels that another tool determined, unless the User-Agent already provides them. */
 const withStatedLabels = (visitor: Agent = unknownAgent, message: unknown): Agent => {
   const context = isRecord(message) && isRecord(message.context) ? message.context : {};
   if (visitor.robot || !isRecord(context.labels)) return visitor;
@@ -46,13 +46,15 @@ const withStatedLabels = (visitor: Agent = unknownAgent, message: unknown): Agen
   return { ...visitor, labels: [...visitor.labels, ...stated] };
 };
 
-/** Names a message's field, not that of the event. */
+/** Replaces the name of the event's field with that of the message's field. */
 const toMessageProblem = (problem: Problem): Problem =>
   problem.field === 'eventTime'
     ? { ...problem, field: 'timestamp', message: problem.message.replace('eventTime', 'timestamp') }
     : problem;
 
-/** Replaces the profile that createContacts requires, but imports do not: a contact that exists keeps its own. */
+/**
+ * A placeholder for the profile, which createContacts requires but imports do not: an existing contact keeps its own.
+ */
 const anyProfileID = 'any';
 
 /** Returns a contact to create or change, or the problem with it. */
@@ -115,7 +117,7 @@ export const createImports = (
     return isNewContact(contact) ? { contact } : contact;
   };
 
-  /** Adds the contacts that events name by external ID to the first event that names each. */
+  /** Finds the contacts that events refer to by external ID. Adds each contact to the first event that refers to it. */
   const withContacts = (steps: readonly ImportStep[], caller: Caller): ImportStep[] => {
     const named = new Set<string>();
     return steps.map((step) => {
@@ -172,7 +174,7 @@ export const createImports = (
     },
 
     undoImport: async ({ importID }, caller) => {
-      // Only server tokens log events, so only they remove them.
+      // Only server tokens can import events, so only they can remove imported events.
       const kind = caller.access.kind === 'server' ? undefined : 'contacts';
       return importResponse(await store.undoImport({ importID, kind, ...actOf(caller) }));
     },

@@ -1,7 +1,7 @@
 /**
  * The steps of logEvent and logEvents, after operation-route.ts has read, authenticated and validated the request:
  *
- * 1. `refusePageNames`: a page may name a contact only by its handle.
+ * 1. `refusePageNames`: a page may refer to a contact only by its handle.
  * 2. `contextOf`: received time, the sender's clock error, whether it is a bot, labels.
  * 3. `toEvent`: checks the time and builds the event to store.
  * 4. `limitNewNames`: limits the names that one network may add.
@@ -106,8 +106,8 @@ export const createLogEvent = (
   }: { readonly contextOf?: ReturnType<typeof createRequestContexts>; readonly limitNewNames?: LimitNewNames } = {},
 ): Handlers<'logEvent' | 'logEvents'> => {
   /**
-   * Adds refused entries to the list of refused requests, and returns the results. If storing is refused, those entries
-   * get that refusal as their problem, so that the client retries them.
+   * Adds refused entries to the list of refused requests, and returns the results. If storing them is refused, that
+   * refusal becomes the problem of those entries, so that the client retries them.
    */
   const storeRefused = async (
     results: readonly (EventResult | Problem)[],
@@ -176,7 +176,7 @@ const wantsImage = (headers: Headers): boolean => {
   return !accept.includes('*/*') && !accept.includes('application/*');
 };
 
-/** Responds to an event with JSON or, if a GET wants one, with an image. */
+/** Responds to an event with JSON or, if a GET request prefers it, with an image. */
 export const createLogEventReply =
   (logEvent: Handler<'logEvent'>, { numbers }: Traffic): Reply<'logEvent'> =>
   async ({ c, exchange, input, caller, ignored }) => {

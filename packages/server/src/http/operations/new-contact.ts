@@ -7,8 +7,8 @@ import { type Caller, toStoreCaller } from '../access/caller.ts';
 import { addressProblem } from '../request/contact-names.ts';
 
 /**
- * Returns the contact that validated fields create or change, as a server token sends it, or the problem with its
- * address. `at` is the path of the fields.
+ * Returns the contact that validated fields create or change, with the rights of a server token, or the problem with
+ * its address. `at` is the path of the fields.
  */
 export const toNewContact = (input: ContactInput, caller: Caller, at = ''): NewContact | Problem => {
   const { userUUID = null, contactExternalID, contactEmailaddress } = input;

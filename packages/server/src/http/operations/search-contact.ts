@@ -1,4 +1,4 @@
-/** searchContact: finds contacts, and adds what reports know of them. */
+/** searchContact: finds contacts, and adds data about them from reports. */
 import { limits } from '@firsthand/contract/limits';
 import type { OutputOf } from '@firsthand/contract/operations';
 import type { ContactFeedPage, ContactSearch, FoundContact, FoundContacts, Store } from '../../store/store.ts';
@@ -12,7 +12,8 @@ import type { ContactReports } from './reports/contact-reports.ts';
 type SearchStore = Pick<Store, 'feedContacts' | 'searchContact'>;
 
 /**
- * How many contacts are read at a time for counting. This takes about 20 ms, after which other reads get the thread.
+ * How many contacts are read at a time for counting. Reading them takes about 20 ms, then other reads can use the
+ * thread.
  */
 const contactsPerCount = 20_000;
 
@@ -46,7 +47,7 @@ const countContacts = async (store: SearchStore, search: ContactSearch): Promise
   return undefined;
 };
 
-/** A page of a segment ends early if its contacts are large. */
+/** A page of a segment has fewer contacts if they are large. */
 const contactsPerRead = 100;
 const maxPageLength = 1024 * 1024;
 

@@ -27,7 +27,7 @@ export const createStreamSlots = (max: number, numbers = { streams: 0 }) => {
 };
 
 /**
- * Whether the response is queued behind an earlier one on its connection (pipelining). Node 20 and 22 emit no event on
- * it when the client disconnects, so a stream would never release its slot.
+ * Whether the response is queued behind an earlier one on its connection (pipelining). When the client disconnects,
+ * Node 20 and 22 emit no event on a queued response, so a stream would never release its slot.
  */
 export const isQueued = (c: Context): boolean => bindingsOf(c).outgoing?.socket === null;

@@ -28,12 +28,12 @@ interface StreamDependencies {
 }
 
 const pageLimit = 100;
-/** How often a stream checks at least for new events and for a stopping server. */
+/** The maximum time between checks for new events and for a stopping server. */
 const pollMilliseconds = 1_000;
 
 /**
  * `wait` resolves once there has been a commit since its last call, or after a second. The first call resolves
- * immediately, because a commit may have preceded it.
+ * immediately, because there might have been a commit before it.
  */
 const createCommitBell = (store: Store) => {
   let rung = true;

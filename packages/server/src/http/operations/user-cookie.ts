@@ -16,7 +16,7 @@ const hasCookie = (cookies: string | null, userUUID: string): boolean =>
 
 /**
  * Returns the Set-Cookie header. Undefined unless the request is same-origin and has this cookie, and the domain is the
- * host or a parent of it: the browser must never have two cookies with this name.
+ * host or a parent domain: the browser must never have two cookies with this name.
  */
 export const userCookie = (
   headers: Headers,

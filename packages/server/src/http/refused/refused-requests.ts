@@ -19,7 +19,7 @@ import {
 import { accountOf, type Caller } from '../access/caller.ts';
 import type { RequestFields } from '../request/input.ts';
 
-/** The statuses of requests that may succeed after a fix, unlike missing rights, rate limits and erased contacts. */
+/** The statuses of requests that can succeed after a fix, unlike missing rights, rate limits and erased contacts. */
 const keptStatuses: readonly number[] = [400, 404, 409];
 export const isRefusableCode = (code: ErrorCode): boolean => keptStatuses.includes(statusOf(code));
 
@@ -44,7 +44,7 @@ const withEventUUIDs = (fields: RequestFields, time: number): RequestFields => {
   return { ...fields, event: event.map((entry) => (isRecord(entry) ? withEventUUID(entry, time) : entry)) };
 };
 
-/** Matches secret tokens of any account: a client that mixes up its fields may send a secret token in any field. */
+/** Matches secret tokens of any account: a client that mixes up its fields can send a secret token in any field. */
 const secretToken = /(?:viewer|server|operator|session)_[\w-]{22,}/g;
 
 /** Returns a copy of a JSON value without the request's own token or any secret token. */
@@ -76,7 +76,7 @@ export const refusedRequest = (
     address: typeof address === 'string' ? (parseAddress(address) ?? null) : null,
     code,
     field,
-    // A message may quote an ID, and an ID may contain any text.
+    // A message can quote an ID, and an ID can contain any text.
     message: message.replaceAll(token, '').replace(secretToken, ''),
   };
 };

@@ -21,7 +21,7 @@ const toReplayStore = (
 ): Store => {
   const replay = async (write: ReplayedWrite) => {
     const response = await store.replayRefused({ ...target, by, ...write });
-    // Another caller replayed it, or newer requests replaced it.
+    // Another caller replayed the request, or newer requests evicted it from the list.
     if (response === undefined) throw unknownRefused();
     // The cast is safe: the result has the type of the operation in `write`.
     return response as never;
@@ -35,8 +35,8 @@ const toReplayStore = (
 };
 
 /**
- * Returns the token to use: the request's own token, or the token that `as` names. It must be live, and belong to the
- * same account and kind.
+ * Returns the token to use: the request's own token, or the token with the tokenID `as`. It must be live, and belong to
+ * the same account and kind.
  */
 const findToken = async (
   store: Pick<Store, 'listTokens'>,
@@ -81,7 +81,7 @@ interface ReplayOptions {
 
 /**
  * Returns a function that replays a refused request with its original eventUUID, eventTime and token. If that token is
- * no longer live, `as` must name another.
+ * no longer live, `as` must be the tokenID of a live token.
  *
  * A request that succeeds is removed from the list in the same transaction. If it or one of its events is refused
  * again, the function rejects with the Refusal, and the request stays on the list.

@@ -1,5 +1,5 @@
 /**
- * Limits the memory of request bodies: of complete bodies, and of arriving bodies, because a client may send part of a
+ * Limits the memory of request bodies: of complete bodies, and of arriving bodies, because a client can send part of a
  * body and then wait. Beyond the limit, requests are refused before they are parsed or even read.
  */
 import type { Context } from 'hono';
@@ -18,7 +18,7 @@ const chunkOverheadBytes = 1_024;
 
 /**
  * Limits the memory of all arriving bodies to `maxBytes`. Beyond it, the oldest bodies are aborted, so that slow
- * clients make room for fast ones.
+ * clients don't block fast clients.
  */
 export const createArrivals = (maxBytes: number): TrackBody => {
   const arriving = new Set<{ bytes: number; readonly abort: () => void }>();
@@ -51,7 +51,7 @@ const outOfMemory = () => new Refusal('unavailable', { retryAfterSeconds: 1 });
 export type Admit = (c: Context, respond: (source: BodySource) => Promise<Response>) => Promise<Response>;
 
 /**
- * A body counts once it is complete, so that announced or slowly sent bodies don't take memory from others. Arriving
+ * A body counts only once it is complete, so that announced or slowly sent bodies don't use up the limit. Arriving
  * bodies have a separate limit.
  */
 export const createAdmission = (maxBytes = maxHeldBytes): Admit => {

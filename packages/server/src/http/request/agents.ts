@@ -1,4 +1,4 @@
-/** Recognizes bots, and visitors' browsers, operating systems and device types, by their request headers. */
+/** Recognizes bots, and visitors' browsers, operating systems and device types, from request headers. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { agentKinds, labelIDs } from '@firsthand/contract/labels';
 import Bowser, { BROWSER_MAP, OS_MAP } from 'bowser';
@@ -15,7 +15,7 @@ export interface Agent {
   readonly labels: NewEvent['attributes'];
 }
 
-/** Values are truncated to these lengths. No browser sends longer ones. */
+/** Values are truncated to these lengths. No browser sends longer values. */
 const userAgentLength = 512;
 const brandsLength = 256;
 const shortLength = 32;
@@ -23,7 +23,7 @@ const shortLength = 32;
 const maxAgents = 1_000;
 
 /**
- * The allowed label values: the library copies an unknown browser's name from the User-Agent, which may be any text.
+ * The allowed label values: the library copies an unknown browser's name from the User-Agent, which can be any text.
  */
 const browsers: ReadonlySet<string> = new Set(Object.values(BROWSER_MAP));
 const systems: ReadonlySet<string> = new Set(Object.values(OS_MAP));
@@ -137,7 +137,8 @@ export const createAgents = (recognizeOne = recognize): ((headers: SentHeaders) 
 };
 
 /**
- * Returns the headers of a request. Node's own object is ten times as fast as `Headers`, but exists only with a socket.
+ * Returns the headers of a request. Reading Node's own object is ten times as fast as `Headers`, but it exists only
+ * with a socket.
  */
 const headersOf = (c: Context): SentHeaders =>
   bindingsOf(c).incoming?.headers ??

@@ -10,7 +10,7 @@ import { toUnparsed } from './unparsed.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Smaller bodies don't count while they arrive: each connection may have one such body. */
+/** Bodies of up to this size don't count while they arrive: each connection can have only one. */
 const smallBytes = 16 * 1024;
 
 const unzip = promisify(gunzip);
@@ -23,7 +23,7 @@ const maxUnpacking = 2;
 let unpacking = 0;
 const waitingToUnpack: (() => void)[] = [];
 
-/** Runs `work` once fewer than `maxUnpacking` others are running. */
+/** Runs `work` once fewer than `maxUnpacking` other calls are running. */
 const inTurn = async <Value>(work: () => Promise<Value>): Promise<Value> => {
   if (unpacking >= maxUnpacking) await new Promise<void>((resolve) => waitingToUnpack.push(resolve));
   else unpacking += 1;
@@ -42,7 +42,7 @@ const tooLarge = (maxBytes: number) =>
 /** The client disconnected while sending. It never receives the response, and this is not a server fault. */
 const incomplete = (cause: unknown) => new Refusal('invalid_encoding', { message: 'the body is incomplete', cause });
 
-/** Other bodies needed the memory, and this one was the oldest. */
+/** The memory was needed for other bodies, and this body was the oldest. */
 const tooSlow = () => new Refusal('unavailable', { message: 'the body arrived too slowly', retryAfterSeconds: 1 });
 
 const readStream = (body: Readable, maxBytes: number, arrive: TrackBody | undefined): Promise<Bytes> =>
@@ -87,8 +87,8 @@ const discardMilliseconds = 5_000;
 
 /**
  * Reads and discards the rest of a body, up to the size of the largest allowed body. @hono/node-server closes the
- * connection 0.5 s after the response, and a client that is still sending may then never see the response (RFC 9112
- * section 9.6).
+ * connection 0.5 s after the response, and a client that is still sending might then never receive the response (RFC
+ * 9112 section 9.6).
  */
 export const discardBody = (incoming: IncomingMessage): Promise<void> =>
   new Promise((resolve) => {
@@ -125,8 +125,8 @@ export type TrackBody = (abort: () => void) => Arriving;
 export interface BodySource {
   readonly arrive: TrackBody;
   /**
-   * Reserves memory for a body, or for its maximum decompressed size, before processing. Throws Refusal('unavailable')
-   * if full.
+   * Reserves memory for a body, or for its maximum decompressed size, before it is processed. Throws
+   * Refusal('unavailable') if the memory is used up.
    */
   hold(bytes: number): void;
   /** Releases reserved memory that wasn't used. */
@@ -136,8 +136,8 @@ export interface BodySource {
 }
 
 /**
- * Counts the maximum size of a compressed body before it is decompressed. Resolves with a function that refunds it
- * afterwards; rejects if the body may not be decompressed.
+ * Counts the maximum size of a compressed body before it is decompressed. Resolves with a function that refunds the
+ * size afterwards; rejects if the body must not be decompressed.
  */
 type MayUnpack = (packed: Uint8Array) => Promise<() => void>;
 

@@ -1,5 +1,5 @@
 /**
- * How requests name contacts: by contactUUID, by the customer's own ID or by e-mail address, in this order of
+ * How requests identify contacts: by contactUUID, by the customer's own ID or by e-mail address, in this order of
  * precedence.
  */
 
@@ -25,7 +25,7 @@ export const addressProblem = (field: string): Problem => ({
 
 type ContactNames = Pick<InputOf<'updateContact'>, 'contactUUID' | 'contactExternalID' | 'contactEmailaddress'>;
 
-/** Returns the contact that a request names, as the store expects it. */
+/** Returns the contact in a request, in the form that the store expects. */
 export const toNamedContact = (
   account: number,
   { contactUUID, contactExternalID, contactEmailaddress }: ContactNames,
@@ -47,7 +47,7 @@ export const toNamedOther = (input: InputOf<'unmergeContact'>): NamedOther => ({
 });
 
 /**
- * Returns a problem if a browser token names a contact other than by its handle. It doesn't depend on whether the
+ * Returns a problem if a browser token refers to a contact other than by its handle. It doesn't depend on whether the
  * contact exists, which a page must not learn. `at` is the path of the fields.
  */
 export const pageNameProblem = (isPage: boolean, input: ContactNames, at = ''): Problem | undefined => {

@@ -3,13 +3,15 @@ import { limits } from '@firsthand/contract/limits';
 import { scrub } from '../../logging/scrub.ts';
 import { Refusal } from '../../shared/refusal.ts';
 
-/** Far more fields than any operation has. */
+/** The maximum number of fields, far more than any operation has. */
 const maxFields = 1_000;
 
 const tooMany = (where: string) =>
   new Refusal('invalid_encoding', { message: `the ${where} has more than ${maxFields} fields` });
 
-/** The start of every boundary between fields: its occurrences are an upper bound on the number of fields. */
+/**
+ * The start of every boundary between fields. The number of its occurrences is an upper bound on the number of fields.
+ */
 const boundaryStart = '\r\n--';
 
 const decode = (text: string): string => {
@@ -39,7 +41,7 @@ export const parseFields = (text: string, where: string): Record<string, unknown
   return Object.fromEntries(fields);
 };
 
-/** Parses `multipart/form-data` (RFC 7578). Refuses files, because no operation accepts any. */
+/** Parses `multipart/form-data` (RFC 7578). Refuses files, because no operation accepts files. */
 export const parseMultipart = async (
   bytes: Uint8Array<ArrayBuffer>,
   contentType: string,

@@ -34,12 +34,15 @@ const createFinders = ({ input, entries = {} }: Operation) => ({
   lists: Object.entries(entries).map(([name, entry]) => [name, createUnknownFieldFinder(entry.array())] as const),
 });
 
-/** Cached because reading the schemas takes a fifth of the time to create an application, and tests create hundreds. */
+/**
+ * Cached because reading the schemas takes a fifth of the time to create an application, and tests create hundreds of
+ * applications.
+ */
 const finders = new WeakMap<Operation, ReturnType<typeof createFinders>>();
 
 /**
- * Returns a function that lists up to 20 of these fields. `fields` is the request as sent, `input` the validated
- * request.
+ * Returns a function that lists up to 20 fields that have no effect. `fields` is the request as sent, and `input` the
+ * validated request.
  */
 export const createIgnoredFields = (operation: Operation) => {
   const { findUnknown, lists } = finders.get(operation) ?? createFinders(operation);

@@ -84,7 +84,7 @@ const parseQuery = (url: string): RequestFields => {
 
 /**
  * Decides whether a body may be read or decompressed, and whether a body or URL may be parsed. Each function rejects if
- * not.
+ * that is not allowed.
  */
 export interface Budget {
   mayRead(bytes: number, query: RequestFields): Promise<void>;

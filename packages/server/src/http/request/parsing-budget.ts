@@ -20,7 +20,9 @@ import { type FindValidToken, tokensIn } from '../access/valid-token.ts';
 import { unpackStart } from './body.ts';
 import type { Budget } from './input.ts';
 
-/** Returns the first bytes of a body without consuming them; undefined if the connection closes before any arrive. */
+/**
+ * Returns the first bytes of a body without consuming them; undefined if the connection closes before any bytes arrive.
+ */
 const peek = async (incoming: unknown): Promise<Uint8Array | undefined> => {
   if (!(incoming instanceof IncomingMessage) || incoming.destroyed) return undefined;
   const read = (): Uint8Array | null => incoming.read();
@@ -48,7 +50,7 @@ export const createParsingBudget = (findValidToken: FindValidToken, addressOf: A
       }
     },
     async mayUnpack(packed, maxBytes, query) {
-      // If a token is outside the body, the body isn't decompressed to find one.
+      // If there is a token outside the body, the body isn't decompressed to find a token.
       const access = (await findValidToken(c, query)) ?? (await findValidToken(c, query, await unpackStart(packed)));
       if (access !== undefined && access.kind !== 'browser') return () => {};
       const limit = access === undefined ? unproven : ofBrowsers;

@@ -6,7 +6,7 @@ export const openHeaders = {
   'Access-Control-Expose-Headers': 'Retry-After, X-Request-Id',
 } as const;
 
-/** A day. Chromium caches preflight responses for at most two hours. */
+/** One day. Chromium caches preflight responses for at most two hours. */
 const maxAgeSeconds = 86_400;
 
 /** The request headers that the service reads itself. */
@@ -19,8 +19,8 @@ const isHeaderName = (name: string) => /^[\w!#$%&'*+.^`|~-]{1,64}$/.test(name);
 
 /**
  * Returns the headers that a page may send: ours, and up to 32 that the preflight requests, because monitoring scripts
- * wrap `fetch` and add headers such as X-Requested-With. The console's header is never allowed: it lets a request use a
- * session.
+ * wrap `fetch` and add headers such as X-Requested-With. The console's header is never allowed, because it lets a
+ * request use a session.
  */
 const allowedHeaders = (requested: string): string => {
   if (requested === '' || requested.length > maxRequestedLength) return ownHeaders.join(', ');

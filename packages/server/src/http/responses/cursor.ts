@@ -28,8 +28,8 @@ const encode = (list: ListName, ends: Ends): string =>
     : Buffer.from([lists[list], ...ends.map((end) => end ?? '-')].join('.')).toString('base64url');
 
 /**
- * Returns the positions in a cursor of `count` lists. Throws Refusal('invalid_field') for a cursor that we didn't
- * issue.
+ * Returns the positions in a cursor of `count` lists. Throws Refusal('invalid_field') for a cursor that this service
+ * didn't issue.
  */
 const decode = (list: ListName, cursor: string, count: number): Ends => {
   const [, ...texts] = Buffer.from(cursor, 'base64url')
@@ -78,13 +78,13 @@ interface PeoplePage {
 const maxTime = 253_402_300_799_999;
 
 /**
- * Returns the cursor of a page of people; "" if there is none. A contact is a positive number, a user without one
- * negative.
+ * Returns the cursor of a page of people; "" if there is none. A contact is a positive number, and a user without a
+ * contact a negative number.
  */
 export const toPeopleCursor = (page: PeoplePage | null): string => {
   if (page === null) return encode('people', [null]);
   const { key, person } = page.end;
-  // Split because the key may be any number, while a position is a non-negative integer.
+  // Split because the key can be any number, while a position is a non-negative integer.
   const [low, high] = new Uint32Array(Float64Array.of(key).buffer) as unknown as [number, number];
   return encode('people', [low, high, Math.abs(person), person > 0 ? 1 : 0, page.until, page.firstPageTime]);
 };
@@ -100,7 +100,7 @@ export const parsePeopleCursor = (cursor: string | undefined): PeoplePage | unde
   return { end: { key, person: isContact > 0 ? number : -number }, until, firstPageTime };
 };
 
-/** Where the pages of a contact's claims, links and events end; null for a completed list. */
+/** The positions at which the pages of a contact's claims, links and events end; null for a completed list. */
 interface HeldEnds {
   readonly claim: number | null;
   readonly link: number | null;

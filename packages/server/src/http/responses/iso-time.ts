@@ -6,7 +6,7 @@ const two = digits(60, 2);
 const three = digits(1_000, 3);
 
 /**
- * Caches the last two days: a page has hundreds of times, mostly on one day, but an event's two times may be on
+ * Caches the last two days: a page has hundreds of times, mostly on one day, but an event's two times can be on
  * different days.
  */
 let latest = { day: 0, text: '1970-01-01T' };

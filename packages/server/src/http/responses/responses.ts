@@ -1,4 +1,6 @@
-/** Builds responses, with the headers that all share. Only here does a Refusal become an HTTP response. */
+/**
+ * Builds responses, with the headers that all responses share. Only this file converts a Refusal to an HTTP response.
+ */
 
 import { statusOf } from '@firsthand/contract/errors';
 import type { ErrorBody, Problem } from '@firsthand/contract/response';
@@ -14,7 +16,7 @@ export interface Exchange {
 
 export type ResponseHeaders = Record<string, string>;
 
-/** Returns the headers of every response. Referrer-Policy is set because a query string may contain a token. */
+/** Returns the headers of every response. Referrer-Policy is set because a query string can contain a token. */
 export const headersOf = ({ requestID, openToPages }: Exchange): ResponseHeaders => {
   const headers: ResponseHeaders = {
     'Cache-Control': 'no-store',

@@ -1,4 +1,4 @@
-/** Turns an error into the refusal sent to the client. Details go to the log. */
+/** Converts an error to the refusal that is sent to the client. The log has the details. */
 import type { Logger } from 'pino';
 import { describeFault } from '../../logging/faults.ts';
 import { Refusal } from '../../shared/refusal.ts';
@@ -22,7 +22,7 @@ export const createUnavailableLog = (log: Logger, clock = () => performance.now(
   };
 };
 
-/** Returns a function that turns an error into a refusal. It logs faults of the service with the requestID. */
+/** Returns a function that converts an error to a refusal. It logs faults of the service with the requestID. */
 export const createToRefusal = (log: Logger) => {
   const logUnavailable = createUnavailableLog(log);
   return (requestID: string, error: unknown): Refusal => {

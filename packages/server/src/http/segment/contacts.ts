@@ -1,4 +1,4 @@
-/** Creates and changes the contacts that Segment's messages name. A contact that exists keeps its profile. */
+/** Creates and changes the contacts that Segment's messages refer to. An existing contact keeps its profile. */
 import { check } from '@firsthand/contract/checking';
 import { batchContact } from '@firsthand/contract/contact';
 import type { InputOf } from '@firsthand/contract/operations';
@@ -17,7 +17,7 @@ export interface ContactPutterOptions {
   readonly handlers: Handlers<'createContact'>;
 }
 
-/** What identifies the contact of an event, or why it can't be created. */
+/** The fields that identify the contact of an event, or the reason that the contact can't be created. */
 type Subject = { readonly contactUUID?: string; readonly contactEmailaddress?: undefined } | Refusal;
 
 interface ContactName {
@@ -25,7 +25,7 @@ interface ContactName {
   readonly contactEmailaddress?: unknown;
 }
 
-/** Returns the account's default profile or else its first one, if this token may use it. */
+/** Returns the account's default profile or else its first profile, among the profiles that this token may use. */
 export const findDefaultProfile = async (store: Pick<Store, 'listCatalogue'>, caller: Caller): Promise<string> => {
   const fromBrowser = caller.access.kind === 'browser';
   const listed = await store.listCatalogue({ account: accountOf(caller), kind: 'profile' });
@@ -53,7 +53,7 @@ export const createContactPutter = ({ store, handlers }: ContactPutterOptions, c
     }
   };
 
-  /** Returns the contact, if it exists. With a browser token nothing is looked up. */
+  /** Returns the contact, if it exists. With a browser token, nothing is looked up. */
   const find = async ({ contactExternalID: externalID, contactEmailaddress }: ContactName) => {
     if (fromBrowser) return undefined;
     const named = typeof externalID === 'string' ? await findNamed({ externalID }) : undefined;
@@ -74,7 +74,8 @@ export const createContactPutter = ({ store, handlers }: ContactPutterOptions, c
     try {
       const contactUUID =
         (await find(name))?.contactUUID ?? (await put({ contactProfileID: await getDefaultProfile(), ...name }));
-      // An external ID is looked up again with the event, because the contact may be erased or merged until then.
+      // An external ID is looked up again with the event, because the contact might be erased or merged in the
+      // meantime.
       return name.contactExternalID === undefined ? { contactUUID, contactEmailaddress: undefined } : {};
     } catch (error) {
       if (error instanceof Refusal) return error;
@@ -91,7 +92,10 @@ export const createContactPutter = ({ store, handlers }: ContactPutterOptions, c
       return { contactProfileID, ...input };
     },
 
-    /** Creates the contacts that events name, unless they exist. Returns a function that returns the subject of an event. */
+    /**
+     * Creates the contacts that events refer to, unless they exist. Returns a function that returns the subject of an
+     * event.
+     */
     ensure: async (events: readonly RequestFields[]): Promise<(event: RequestFields) => Subject> => {
       const names = new Map<unknown, ContactName>();
       for (const { contactExternalID, contactEmailaddress } of events) {

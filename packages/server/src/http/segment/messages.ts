@@ -1,13 +1,12 @@
 /**
- * Maps messages of Segment's HTTP API to operations of Firsthand. Pure: the same message always gives the same input.
+ * Maps messages of Segment's HTTP API to operations of Firsthand. These are pure functions: the same message always
+ * produces the same input.
  *
- * | message | operation |
- * |---|---|
- * | `track` | logEvent with the name `event` and the attributes `properties` |
- * | `page`, `screen` | logEvent of a page view, with path, title, referrer and campaign |
- * | `group` | logEvent `Group joined` with `groupId` and the group's traits |
- * | `identify` | createContact, which links the browser; without `userId` or `traits.email` logEvent `Identified` |
- * | `alias` | createContact of `userId`, which links the browser `previousId` |
+ * | message | operation | |---|---| | `track` | logEvent with the name `event` and the attributes `properties` | |
+ * `page`, `screen` | logEvent of a page view, with path, title, referrer and campaign | | `group` | logEvent `Group
+ * joined` with `groupId` and the group's traits | | `identify` | createContact, which links the browser; without
+ * `userId` or `traits.email` logEvent `Identified` | | `alias` | createContact of `userId`, which links the browser
+ * `previousId` |
  */
 import { createHmac } from 'node:crypto';
 import { isRecord } from '@firsthand/contract/checking';
@@ -19,8 +18,8 @@ import type { RequestFields } from '../request/input.ts';
 import { pageViewName } from '../script-tag.ts';
 
 /**
- * The input of an operation. It is checked like that of any other request. The `contactEmailaddress` of an event is the
- * address of its contact, which is to be replaced by the contactUUID.
+ * The input of an operation. It is checked like the input of any other request. The `contactEmailaddress` of an event
+ * is the address of its contact, and must be replaced with the contactUUID.
  */
 export interface SegmentCall {
   readonly operation: 'logEvent' | 'createContact';
@@ -33,9 +32,11 @@ export interface SegmentProblem extends SegmentCall {
 }
 
 export interface Sender {
-  /** A browser token makes claims, and names no contacts. */
+  /** A browser token can only make claims, and can't refer to contacts. */
   readonly fromBrowser: boolean;
-  /** The key of the hash that replaces identifiers of other forms. Each account has its own (sender.ts). */
+  /**
+   * The key of the hash that replaces identifiers that don't have our form. Each account has its own key (sender.ts).
+   */
   readonly hashKey: Uint8Array | string;
   /** Whether `userId` is the contact's e-mail address. Otherwise it is the contactExternalID. */
   readonly userIDIsEmailaddress?: boolean;
@@ -46,7 +47,7 @@ export const maxMessageLength = 32 * 1024;
 
 export const record = (value: unknown): RequestFields => (isRecord(value) ? value : {});
 
-/** Identifiers may be numbers. JSON.parse has changed numbers beyond 2^53; `toCall` refuses them. */
+/** Identifiers can be numbers. JSON.parse rounds numbers beyond 2^53, so `toCall` refuses them. */
 const text = (value: unknown): string | undefined => {
   if (typeof value === 'number') return String(value);
   return typeof value === 'string' && value !== '' ? value : undefined;
@@ -67,7 +68,9 @@ const toURL = (value: unknown): URL | undefined => {
 /** The last two labels of a host. Hosts that share them count as one site, as in the tracker. */
 const siteOf = ({ hostname }: URL): string => hostname.split('.').slice(-2).join('.');
 
-/** The referrer. If it may be of the same site, without its query, which may have a secret. */
+/**
+ * The referrer. If it might be a page of the same site, its query is removed, because the query might contain a secret.
+ */
 const toReferrer = (value: unknown, page: URL | undefined): string => {
   const referrer = toURL(value);
   if (referrer === undefined) return '';
@@ -75,7 +78,7 @@ const toReferrer = (value: unknown, page: URL | undefined): string => {
   return isOther ? `${referrer.origin}${referrer.pathname}${referrer.search}` : referrer.origin + referrer.pathname;
 };
 
-/** The query parameters that the tracker logs as well. Others may be secrets. */
+/** The query parameters that the tracker also logs. Other parameters might be secrets. */
 const isCampaignParameter = (name: string): boolean => /^(?:utm_.*|ref)$/.test(name);
 
 const campaignNames = new Map([
@@ -86,7 +89,7 @@ const campaignNames = new Map([
   ['content', 'utm_content'],
 ]);
 
-/** The attributes of a page view, by the names that the tracker gives them. */
+/** The attributes of a page view, under the names that the tracker uses. */
 const pageAttributes = (message: RequestFields, properties: RequestFields): RequestFields => {
   const context = record(message.context);
   // `url` and `search` have the whole query, of which only the campaign is stored.
@@ -110,7 +113,7 @@ const pageAttributes = (message: RequestFields, properties: RequestFields): Requ
   };
 };
 
-/** Fields of contacts by the names of traits that Segment reserves, in camel and snake case. */
+/** Contact fields by the names of Segment's reserved traits, which can be in camel or snake case. */
 const contactFields = new Map([
   ['email', 'contactEmailaddress'],
   ['firstname', 'contactFirstname'],
@@ -120,7 +123,7 @@ const contactFields = new Map([
   ['title', 'contactJobRole'],
 ]);
 
-/** The fields of a contact that traits set, and the other traits as attributes. */
+/** Converts reserved traits to fields of a contact, and other traits to attributes. */
 const contactInput = (traits: RequestFields): RequestFields => {
   const fields: Record<string, string | undefined> = {};
   const attributes: [name: string, value: unknown][] = [];
@@ -173,7 +176,7 @@ const withoutContact = ({ operation, input }: SegmentCall): SegmentCall => {
   return { operation, input: others };
 };
 
-/** Returns the functions that make the input of operations from the identifiers of a message. */
+/** Returns functions that create the input of operations with the identifiers of a message. */
 const createCalls = (message: RequestFields, { fromBrowser, hashKey, userIDIsEmailaddress = false }: Sender) => {
   const userId = text(message.userId);
   const key =
@@ -186,7 +189,7 @@ const createCalls = (message: RequestFields, { fromBrowser, hashKey, userIDIsEma
       operation: 'logEvent',
       input: {
         userUUID,
-        // With a browser token, the claim of an identify message gives the events to the contact.
+        // With a browser token, the claim of an identify message links the events to the contact.
         ...(!fromBrowser && key),
         eventName,
         eventUUID: messageId,
@@ -201,7 +204,7 @@ const createCalls = (message: RequestFields, { fromBrowser, hashKey, userIDIsEma
   };
 };
 
-/** Maps a message by its type. `context` is its own, merged with that of the batch. */
+/** Maps a message by its type. `context` is the message's context, merged with the context of the batch. */
 const mapType = (
   message: RequestFields,
   context: RequestFields,
@@ -238,7 +241,7 @@ const mapType = (
 
 /**
  * Maps one message. `outer` is the context of its batch; the message's own context takes precedence. `length` is the
- * size of both as JSON.
+ * size of the message and `outer` as JSON.
  */
 export const toCall = (
   message: unknown,

@@ -1,10 +1,10 @@
 /**
  * Serves Segment's HTTP API. Its conventions (paths, authentication, limits, responses) apply only here.
  *
- * 1. `authenticateCaller`: the token is the user name of Basic, `writeKey`, or Bearer.
+ * 1. `authenticateCaller`: the token is the user name of Basic authentication, the field `writeKey`, or a Bearer token.
  * 2. `readMessages`: limits the total size before any message is mapped.
- * 3. `toCall` maps each message to an operation (messages.ts), as its sender may (sender.ts); `findVisitor` finds the
- *    labels of its events.
+ * 3. `toCall` maps each message to an operation (messages.ts) that its sender is allowed to call (sender.ts);
+ *    `findVisitor` finds the labels of its events.
  * 4. `takeLimits`: the rate limits of a browser token, all or none; the account's quota.
  * 5. `runMessages`: runs the operations (run-messages.ts), and finds or creates contacts (contacts.ts).
  */
@@ -35,7 +35,10 @@ import { createMessageRunner, type MessageRunnerOptions, type Step } from './run
 import { createSenders } from './sender.ts';
 
 const maxMessages = 2_500;
-/** The total size of the messages, each with the context of the batch: it is sent once and merged into each. */
+/**
+ * The maximum total size of the messages. Each message includes the context of the batch, which is sent once and merged
+ * into each.
+ */
 const maxMappedLength = 4 * limits.batchBodyBytes;
 /** Clients treat a longer Retry-After as an error. */
 const maxRetrySeconds = 300;
@@ -60,15 +63,17 @@ interface SegmentOptions extends MessageRunnerOptions {
   readonly now: () => number;
   /** The folder of the paths: `/v1/`. */
   readonly folder: string;
-  /** The folders below which all paths are served: `/`, and the one that pages send to. */
+  /** The folders below which all paths are served: `/`, and the folder that pages send to. */
   readonly places: readonly string[];
   /** The host of CONSOLE_ORIGIN. */
   readonly consoleHost: string | undefined;
-  /** The prefix of all paths, without a slash at its end. */
+  /** The prefix of all paths, without a trailing slash. */
   readonly base: string;
 }
 
-/** A response in Segment's form. It has no field `error`, because the Ruby client takes that for a message. */
+/**
+ * A response in Segment's form. It has no field `error`, because the Ruby client would treat that field as a message.
+ */
 const respond = (exchange: Exchange, status: number, body: object, headers?: Record<string, string>): Response =>
   new Response(JSON.stringify(body), {
     status,
@@ -114,7 +119,9 @@ const readMessages = (
 
 type VisitorOptions = Pick<SegmentOptions, 'countryOf'>;
 
-/** Returns a function that finds the visitor's browser and country: in the message and, with a browser token, in headers. */
+/**
+ * Returns a function that finds the visitor's browser and country in the message and, with a browser token, in headers.
+ */
 export const createVisitorFinder = ({ countryOf }: VisitorOptions) => {
   const agentOf = createAgents();
   return (message: unknown, outer: RequestFields, caller: Caller): Agent | undefined => {
@@ -159,7 +166,7 @@ const takeLimits = (
   if (account !== null && isOverQuota(account)) throw new Refusal('quota', { retryAfterSeconds: maxRetrySeconds });
 };
 
-/** What all routes share. */
+/** The properties that all routes share. */
 const common = { name: 'segment', methods: ['POST'], openToPages: true, refuse } as const;
 
 /** Returns a function that returns the route of a batch or, with a type, of single messages. */
@@ -190,7 +197,9 @@ const createMessageRoutes = (options: SegmentOptions) => {
   });
 };
 
-/** Returns the route of what clients read at their start. Its `apiHost` replaces the one in their code. */
+/**
+ * Returns the route of the settings that clients read when they start. Its `apiHost` replaces the host in their code.
+ */
 const createSettingsRoute = ({ authenticateCaller, now, folder, consoleHost, base }: SegmentOptions): Route => {
   /**
    * Returns the host that a client should send to. Never an unknown Host header: an attacker who sets it could redirect
@@ -222,7 +231,7 @@ export const createSegmentRoutes = (options: SegmentOptions): { readonly path: s
   const settingsRoute = createSettingsRoute(options);
   /** Accepts and drops the metrics of analytics.js. */
   const metricsRoute: Route = { ...common, handle: (_, exchange) => respond(exchange, 200, { success: true }) };
-  /** Responds to all other paths below the folder in Segment's form. */
+  /** Responds to all other paths below the folder, in Segment's form. */
   const unknownRoute: Route = {
     ...common,
     methods: ['GET', 'POST'],
@@ -233,7 +242,7 @@ export const createSegmentRoutes = (options: SegmentOptions): { readonly path: s
   };
 
   const settingsPath = 'projects/:writeKey/settings';
-  // Clients whose address is only a host.
+  // For clients that can be configured only with a host.
   const hostPaths: [path: string, route: Route][] = [
     ['/b', route()],
     [`/${settingsPath}`, settingsRoute],

@@ -1,7 +1,8 @@
 /**
- * Runs the operations of a request's messages in order, so that a contact exists before its events. A refused message is
- * listed and never fails the others, because clients drop a batch after a 4xx. If the store is unavailable, the request
- * fails: the client repeats it, and eventUUIDs and requestUUIDs prevent duplicates.
+ * Runs the operations of a request's messages in order, so that a contact exists before its events. A refused message
+ * is added to the list of refused requests and doesn't fail the other messages, because clients drop a batch after a
+ * 4xx response. If the store is unavailable, the request fails: the client repeats it, and eventUUIDs and requestUUIDs
+ * prevent duplicates.
  */
 import { statusOf } from '@firsthand/contract/errors';
 import { limits } from '@firsthand/contract/limits';
@@ -16,10 +17,10 @@ import type { Traffic } from '../traffic.ts';
 import { type ContactPutterOptions, createContactPutter, maxConcurrentContacts } from './contacts.ts';
 import type { SegmentCall, SegmentProblem } from './messages.ts';
 
-/** Phones send old events after they were offline. */
+/** Phones send old events after being offline. */
 const eventAgeDays = 30;
 
-/** A message's operation, with the visitor's program. */
+/** A message's operation, with the visitor's user agent. */
 export interface Step {
   readonly call: SegmentCall | SegmentProblem;
   readonly visitor: Agent | undefined;
@@ -31,14 +32,14 @@ export interface MessageRunnerOptions extends ContactPutterOptions {
   readonly traffic: Traffic;
 }
 
-/** Whether a repeat may succeed. */
+/** Whether a repeated request might succeed. */
 const isTemporary = (code: Refusal['code']): boolean => statusOf(code) === 429 || statusOf(code) >= 500;
 
-/** Collects the refused messages of a request, and lists them in one call. */
+/** Collects the refused messages of a request, and stores them with one call. */
 const createRefusedList = ({ store, traffic }: Pick<MessageRunnerOptions, 'store' | 'traffic'>, caller: Caller) => {
   const refused: NewRefusedRequest[] = [];
   return {
-    /** Throws an error after which the client is to repeat the whole request. */
+    /** Rethrows an error after which the client must repeat the whole request. */
     add({ operation, input }: SegmentCall, refusal: unknown): void {
       if (!(refusal instanceof Refusal) || isTemporary(refusal.code)) throw refusal;
       traffic.refuse(refusal.code);
@@ -55,8 +56,8 @@ const keysOf = ({ userUUID, contactExternalID, contactEmailaddress }: SegmentCal
   [userUUID, contactExternalID, contactEmailaddress].filter(Boolean);
 
 /**
- * Yields groups of consecutive steps that may run concurrently: of one operation, no contact twice and, with a browser
- * token, events of one user.
+ * Yields groups of consecutive steps that can run concurrently: a group has a single operation, no contact twice and,
+ * with a browser token, events of a single user.
  */
 function* toGroups(steps: readonly Step[], fromBrowser: boolean): Generator<[Step, ...Step[]]> {
   let group: Step[] = [];
@@ -79,7 +80,9 @@ function* toGroups(steps: readonly Step[], fromBrowser: boolean): Generator<[Ste
   if (group.length > 0) yield group as [Step, ...Step[]];
 }
 
-/** Returns a function that runs the steps of a request. It rejects with a Refusal if the client is to repeat the request. */
+/**
+ * Returns a function that runs the steps of a request. It rejects with a Refusal if the client must repeat the request.
+ */
 export const createMessageRunner = (options: MessageRunnerOptions) => {
   const { handlers, traffic } = options;
   return async (steps: readonly Step[], caller: Caller, sentTime: number | undefined): Promise<void> => {

@@ -1,6 +1,6 @@
 /**
  * The process's copy of an account: events, owners and erasures. Functions that change it must not run concurrently;
- * reports may run at any time.
+ * reports can run at any time.
  */
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import type { EventFeedPage, OwnerFeedPage } from '../../store/report-feed.ts';
@@ -16,8 +16,8 @@ import { createOwners } from './owners.ts';
 import type { Snapshot } from './source.ts';
 
 /**
- * When the process ends, a tail smaller than this fraction of a full file is not written: the next process reads the
- * events from the store.
+ * When the process ends, it does not write a tail smaller than this fraction of a full file: the next process reads
+ * these events from the store.
  */
 const minFileShare = 0.01;
 
@@ -26,7 +26,7 @@ const createReaders = () => {
   const readers = new Set<Promise<unknown>>();
   return {
     done: () => Promise.allSettled([...readers]),
-    /** Keeps what `read` reads from being deleted until it settles. */
+    /** Prevents the files and tables that `read` uses from being deleted until it settles. */
     track<Value>(read: () => Promise<Value>): Promise<Value> {
       const result = read();
       const done = result.finally(() => readers.delete(done));
@@ -84,7 +84,8 @@ export const openAccount = async (
   /** Writes the tail to a file. */
   const flush = async (): Promise<void> => {
     if (events.tailEvents === 0 || position === null) return;
-    // Otherwise the position stays before the erasures, so that the feed repeats them after a crash.
+    // Writes the owners only if no file contains erased events. Otherwise, the position stays before the erasures, so
+    // that the feed repeats them after a crash.
     const replacedOwners = events.isPurged() ? await owners.write(parquetFiles, position) : [];
     const { names, dropTail } = await events.writeTail();
     await commit([...names, ...replacedOwners]);
@@ -120,7 +121,7 @@ export const openAccount = async (
         if (!fed.more) await erasures.endRound(connection, events.purgeTail);
       });
     },
-    /** Whether a file may contain erased events. */
+    /** Whether a file might contain erased events. */
     isPurgeDue: () => !events.isPurged(),
     /** Removes erased events from one file or, once all files are clean, from memory. */
     async purgeStep(): Promise<'removed' | 'examined' | 'done'> {

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import type { EngineSettings } from '../messages.ts';
 
-/** The subfolder for data that does not fit in memory. Its files are useless to a later process. */
+/** The subfolder for data that does not fit in memory. A later process can't use its files. */
 export const spillFolder = 'spill';
 const maxSpilledBytes = 8 * 2 ** 30;
 /** The rest of the free disk space is left for the database. */
@@ -13,7 +13,7 @@ const maxFreeSpaceShare = 0.5;
 
 /** Locked by the process that uses the folder. */
 const lockName = 'lock';
-/** How long to wait for the lock: the process of a killed server may still be exiting. */
+/** How long to wait for the lock: the process of a killed server might still be exiting. */
 const lockMilliseconds = 5_000;
 
 const quote = (text: string): string => `'${text.replaceAll("'", "''")}'`;

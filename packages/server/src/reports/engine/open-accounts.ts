@@ -1,10 +1,10 @@
-/** The accounts that the process has open, and the turns of their orders. */
+/** The accounts that the process has open, and the queues of their orders. */
 import type { DuckDBInstance } from '@duckdb/node-api';
 import type { AccountState, EngineSettings } from '../messages.ts';
 import { type Account, openAccount } from './account.ts';
 
 /**
- * Beyond this number, the least recently used accounts are closed once they have been unused for `unusedMilliseconds`.
+ * Beyond this number, the least recently opened accounts are closed if they have been unused for `unusedMilliseconds`.
  */
 const maxOpen = 4;
 const unusedMilliseconds = 30_000;
@@ -27,8 +27,8 @@ export const createOpenAccounts = (instance: DuckDBInstance, settings: EngineSet
     await closing?.close();
   };
   /**
-   * Executes the orders of an account one by one. Closes the account after a fault, so that it is reopened from its
-   * files.
+   * Executes the orders of an account one by one. Closes the account after a fault, so that the next order reopens it
+   * from its files.
    */
   const inTurn = <Value>(account: number, work: () => Promise<Value>): Promise<Value> => {
     const before = queues.get(account) ?? Promise.resolve();
@@ -68,7 +68,7 @@ export const createOpenAccounts = (instance: DuckDBInstance, settings: EngineSet
       lastUsed.set(account, Date.now());
       return open;
     },
-    /** Whether an account is open, and has erased events in its files. */
+    /** Whether an account is open and its files might contain erased events. */
     isPurgeDue: (account: number): boolean => accounts.get(account)?.isPurgeDue() === true,
     numbers: () => [...accounts.keys()],
     async open(account: number): Promise<AccountState> {
@@ -82,7 +82,7 @@ export const createOpenAccounts = (instance: DuckDBInstance, settings: EngineSet
       closeUnused();
       return { ...result.progress, last: open ? null : await result.readLast() };
     },
-    /** Resolves when no report that is in progress now reads an account. */
+    /** Resolves when all reports that are now in progress have finished reading. */
     readersDone: () => Promise.allSettled([...accounts.values()].map((each) => each.readers.done())),
   };
 };

@@ -1,6 +1,6 @@
 /**
- * The owners of users' events: stretches of sequences, with merges applied. They are in the tables `owners_<account>`
- * and `merged_<account>`.
+ * The owners of users' events, as stretches of sequences, with merges applied. The stretches and merges are in the
+ * tables `owners_<account>` and `merged_<account>`.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { OwnerFeedPage } from '../../store/report-feed.ts';
@@ -9,14 +9,17 @@ import type { ParquetFiles } from './files/parquet-files.ts';
 import { clause, integers, list, name, type SQL, sql } from './sql.ts';
 import { appendIntegers, run } from './statements.ts';
 
-/** The end of a stretch that continues. */
+/** The end of a stretch that has no end yet. */
 const openEnd = 2 ** 53;
 
 const columns = clause`"user" BIGINT, after BIGINT, through BIGINT, contact BIGINT`;
 
 type StoredOwners = Pick<Manifest, 'owners' | 'merged' | 'position'>;
 
-/** A HAVING condition on a user's stretches: whether all its events up to the sequence belong to one contact. */
+/**
+ * A HAVING condition on the stretches of a user: whether all of the user's events up to the sequence belong to one
+ * contact.
+ */
 export const isWhole = (through: number): SQL => sql`count(*) = 1 AND max(after) = 0 AND min(through) >= ${through}`;
 
 interface Tables {
@@ -85,7 +88,7 @@ export const createOwners = (account: number, manifest: StoredOwners | null) => 
   };
 
   return {
-    /** The files with the owners; null if none were written. */
+    /** The files with the owners; null if no files were written. */
     get stored(): StoredOwners | null {
       return stored;
     },
@@ -106,7 +109,7 @@ export const createOwners = (account: number, manifest: StoredOwners | null) => 
       await connection.run('COMMIT');
       await count(connection);
     },
-    /** Writes the owners as of a position of the feed. Returns the names of the replaced files. */
+    /** Writes the owners at a position of the feed. Returns the names of the replaced files. */
     async write({ write }: ParquetFiles, position: string): Promise<string[]> {
       if (stored?.position === position) return [];
       const replaced = stored ? [stored.owners.name, stored.merged.name] : [];
@@ -126,8 +129,8 @@ export const createOwners = (account: number, manifest: StoredOwners | null) => 
       return Number(row?.contact);
     },
     /**
-     * How to find the person of an event `e`: a contact if positive, a user without a contact if negative. `areLogged`:
-     * whether events may be logged with contacts.
+     * How to find the person of an event `e`: a contact if positive, a user without a contact if negative. `areLogged`
+     * is whether there can be events that were logged with a contact.
      */
     personOf(areLogged: boolean) {
       const joins: SQL[] = [];

@@ -78,7 +78,7 @@ const createEngine = (instance: DuckDBInstance, settings: EngineSettings, end: (
 
   const clearSpilled = async (): Promise<void> => {
     if (readdirSync(spillFolder).length === 0) return;
-    // Spilled data may contain erased events, and only exiting the process reliably removes it.
+    // Spilled data might contain erased events, and only exiting the process reliably removes it.
     await accounts.readersDone();
     rmSync(spillFolder, { recursive: true, force: true });
     setImmediate(end);
@@ -134,7 +134,7 @@ const createEngine = (instance: DuckDBInstance, settings: EngineSettings, end: (
   };
 };
 
-/** Waits for the settings, then executes orders until the server is gone. */
+/** Waits for the settings, then executes orders until the server disconnects. */
 export const startEngine = ({
   send,
   on,

@@ -1,4 +1,4 @@
-/** What a report reads. */
+/** The data that a report reads. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Condition } from '../queries.ts';
 import type { Columns } from './files/columns.ts';
@@ -10,11 +10,12 @@ export type PersonCondition = Extract<
   { readonly contacts: unknown } | { readonly did: unknown } | { readonly personFirst: unknown }
 >;
 
-/** An account as of one moment. */
+/** The state of an account at one moment. */
 export interface Snapshot {
   readonly columns: Columns;
   /**
-   * How to find the person of an event `e`. `owners` is the table of users owned by contacts, with the column `user`.
+   * The SQL to find the person of an event `e`. `owners` is the table of users owned by contacts, with the column
+   * `user`.
    */
   readonly person: {
     readonly joins: SQL;
@@ -25,9 +26,9 @@ export interface Snapshot {
   };
   /** A query of events with these columns. */
   select(names: readonly string[]): SQL;
-  /** The same query in parts, in the order of sequences. */
+  /** The same query, split into parts in the order of sequences. */
   parts(names: readonly string[]): SQL[];
-  /** The table of visitors whose sessions are not numbered, and their number (visits.ts). */
+  /** The table of irregular visitors, whose sessions are not numbered, and the number of these visitors (visits.ts). */
   readonly irregular: { readonly table: SQL; readonly visitors: number | 'all' };
   /** The highest numbers of users, logged contacts and sessions. */
   readonly bounds: { readonly user: number; readonly contact: number; readonly session: number };

@@ -37,8 +37,8 @@ export const runForNumbers = async (connection: DuckDBConnection, statement: SQL
 export const rowsPerChunk = 2048;
 
 /**
- * Appends BIGINT columns and closes the appender. Passes doubles, which DuckDB converts: three times as fast as
- * BigInt().
+ * Appends BIGINT columns and closes the appender. Passes doubles, which DuckDB converts, because that is three times as
+ * fast as BigInt().
  */
 export const appendIntegers = (appender: DuckDBAppender, columns: readonly ArrayLike<number>[]): void => {
   const count = columns[0]?.length ?? 0;

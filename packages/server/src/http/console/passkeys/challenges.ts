@@ -1,7 +1,7 @@
 /**
  * Challenges are random bytes for a passkey to sign, with an expiry, sealed for one purpose and one browser (HMAC, RFC
- * 2104). Issuing one stores nothing, so strangers can't fill a table. Any server with the same database can open a
- * challenge, and the store records its use.
+ * 2104). An issued challenge is not stored, so strangers can't fill a table. Any server with the same database can open
+ * a challenge, and the store records its use.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { nanoid } from 'nanoid';
@@ -41,7 +41,7 @@ export const createChallenges = ({ store, now }: Dependencies) => {
   return {
     /**
      * Creates a challenge, and the cookie that the browser must send with its response. An existing cookie's value is
-     * reused, because another tab may be about to respond.
+     * reused, because another tab might be about to respond.
      */
     async issue(
       headers: Headers,

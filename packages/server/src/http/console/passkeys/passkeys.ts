@@ -24,7 +24,10 @@ import {
   verifyRegistration,
 } from './webauthn.ts';
 
-/** How often an address may request or respond to a challenge: each costs store reads and a hash or signature check. */
+/**
+ * How often an address may request or answer a challenge. Each such request costs store reads and a hash or signature
+ * check.
+ */
 export const challengeRate = { perSecond: 1, burst: 60 };
 
 interface Dependencies {
@@ -56,7 +59,7 @@ const readName = (text: unknown, c: Context, agentOf: Dependencies['agentOf']): 
 export const createPasskeys = ({ store, addressOf, challengeLimit, agentOf, now }: Dependencies) => {
   const challenges = createChallenges({ store, now });
 
-  /** Resolves with the passkey that signed a response, and its new counter; undefined if none did. */
+  /** Resolves with the passkey that signed a response, and its new counter; undefined if no passkey signed it. */
   const findSigner = async (response: Authentication, challenge: Challenge, party: RelyingParty) => {
     const passkey = await store.findPasskey({ credentialID: response.id });
     // Checked because localhost pages have many origins, and the request itself names its origin.

@@ -14,7 +14,7 @@ const maxKeyCharacters = 1_024;
 const library = () => import('@simplewebauthn/server');
 const helpers = () => import('@simplewebauthn/server/helpers');
 
-/** How long a browser waits for the person, in milliseconds. */
+/** How long a browser waits for the person to respond, in milliseconds. */
 const timeout = 120_000;
 
 /** The person for whom a passkey is created. */
@@ -25,7 +25,7 @@ export interface PasskeyUser {
   readonly accountName: string;
 }
 
-/** Returns the options for `navigator.credentials.get`. They list no passkeys: the person chooses one. */
+/** Returns the options for `navigator.credentials.get`. They don't list passkeys: the person chooses a passkey. */
 export const requestOptions = async ({ id }: RelyingParty, challenge: Uint8Array<ArrayBuffer>) =>
   (await library()).generateAuthenticationOptions({ rpID: id, challenge, userVerification: 'required', timeout });
 
@@ -54,7 +54,7 @@ export const creationOptions = async (
   });
 
 /**
- * Whether the attestation has no certificates. We request `none`, but self-attesting authenticators may send `packed`
+ * Whether the attestation has no certificates. We request `none`, but self-attesting authenticators can send `packed`
  * (WebAuthn, section 5.1.3). The library would fetch revocation lists from addresses in certificates.
  */
 const isWithoutCertificates = async (attestationObject: Uint8Array<ArrayBuffer>): Promise<boolean> => {
@@ -94,8 +94,8 @@ const readRegistered = async (
 export const verifyRegistration: typeof readRegistered = (...args) => readRegistered(...args).catch(() => undefined);
 
 /**
- * Resolves with the new counter if the passkey signed the response, else undefined. The store compares the counter with
- * the previous one.
+ * Resolves with the new counter if the passkey signed the response, otherwise with undefined. The store compares the
+ * new counter with the previous counter.
  */
 export const verifyAuthentication = async (
   response: Authentication,

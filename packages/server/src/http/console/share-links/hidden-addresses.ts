@@ -1,17 +1,17 @@
-/** Hides e-mail addresses in the values of a shared report: attributes, such as page paths, may contain them. */
+/** Hides e-mail addresses in the values of a shared report: attributes, such as page paths, can contain them. */
 
-/** Separates the parts of paths, queries and texts. None of these characters is in a commonly written address. */
+/** Separates the parts of paths, queries and texts. Commonly used addresses contain none of these characters. */
 const separators = /([\s/?&=#;,:<>()"\\]+)/;
 
 /** Matches @ escaped for HTML or JavaScript, and its full-width forms, also percent-encoded. */
 const otherForms =
   /[＠﹫]|%(?:25)*(?:u0040|EF%BC%A0|EF%B9%AB)|\\(?:u0040|u\{0*40\}|x40)|&(?:#0*64|#x0*40|commat);|(?<=[\w.+-])=40(?=[\w-]+\.[a-z])/gi;
 
-/** Matches possible base64 or base64url. Excludes slashes, which only encode bytes that no address contains. */
+/** Matches possible base64 or base64url. Excludes slashes, which encode only bytes that no address contains. */
 const base64 = /[\w+-]{8,}/g;
 const address = /[\w.+-]@[\w-]+\.[a-z]/i;
 
-/** Whether a string contains a base64-encoded address, which may follow up to three unrelated characters. */
+/** Whether a string contains a base64-encoded address, after up to three unrelated characters. */
 const encodesAddress = (text: string): boolean =>
   [0, 1, 2, 3].some((from) => address.test(Buffer.from(text.slice(from), 'base64').toString('latin1')));
 

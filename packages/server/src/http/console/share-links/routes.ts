@@ -35,7 +35,7 @@ interface Dependencies {
   readonly now: () => number;
 }
 
-/** Keeps the link out of search engines and, once it is revoked, out of caches. */
+/** Keeps the page out of search engines and caches. Otherwise, caches could serve it after the link is revoked. */
 const privateHeaders: ResponseHeaders = { 'X-Robots-Tag': 'noindex, nofollow', 'Cache-Control': 'no-store' };
 
 /** Matches the sign-in page: a centered card in the console's colors. */
@@ -66,7 +66,7 @@ const endedPage = `<!doctype html>
 
 const hashOfStyle = createHash('sha256').update(endedStyle).digest('base64');
 
-/** For the page of an invalid link, whatever the reason. It loads nothing. */
+/** For the page of an invalid link, for any reason. The page loads nothing. */
 const endedHeaders: ResponseHeaders = {
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${hashOfStyle}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
@@ -102,7 +102,7 @@ export const createSharedRoutes = ({
       // Not hidden: its author wrote it for the people who open the link.
       shareName: link.shareName,
       viewPage: link.page,
-      // The reports' own time zone: the account's may have changed since.
+      // The reports' own time zone, because the account's might have changed in the meantime.
       timezone: view.report[0]?.request.timezone ?? link.accountTimezone,
       currency: link.accountCurrency,
       expiresTime: isoTime(link.expiresTime),

@@ -23,9 +23,9 @@ const hourMilliseconds = 3_600_000;
 const maxCached = 10_000;
 
 /**
- * Requests per address for the pages, views and reports of all links. Opening a link takes up to 14: the page, its view
- * and 12 reports. So 20 people behind one address can open a link at the same time, then one more person every three
- * seconds.
+ * Requests per address for the pages, views and reports of all links. Opening a link takes up to 14 requests: the page,
+ * its view and 12 reports. So 20 people behind one address can open a link at the same time, then one more person every
+ * three seconds.
  */
 export const shareRate = { perSecond: 5, burst: 300 };
 
@@ -43,13 +43,13 @@ export interface OpenLink {
 }
 
 /**
- * Replaces the refusal of a report that was valid when the link was created: the reason may quote the report's filter,
- * which is private.
+ * Replaces the refusal of a report that was valid when the link was created: the reason might quote the report's
+ * filter, which is private.
  */
 const reportUnavailable = (): Refusal =>
   new Refusal('invalid_field', { message: 'this report can no longer be shown: ask for a new link' });
 
-/** The refusals that viewers may see: none quotes the filter. */
+/** The refusals that viewers are allowed to see, because none quotes the filter. */
 const publicCodes: readonly ErrorCode[] = ['report_too_slow', 'no_reports', 'unavailable', 'internal'];
 
 const withoutReason = (error: unknown): unknown => {
@@ -168,7 +168,7 @@ export const createSharedReports = ({ store, handlers, unknownSecrets, requestsO
     const shared = results.get(key);
     if (shared) return shared;
     const result = inTurn(opened.link.account, async () => {
-      // The link may have been revoked while the report was queued.
+      // The link might have been revoked while the report was queued.
       await find(opened.hash);
       return runReport(opened, report).catch((error: unknown) => {
         throw withoutReason(error);

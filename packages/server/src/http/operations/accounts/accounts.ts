@@ -12,7 +12,7 @@ import { tokenResponse } from './tokens.ts';
 
 type AccountResponse = OutputOf<'getAccount'>['account'];
 
-/** The members that all entries share, in addition to their ID and name. */
+/** The members that entries of all catalogues have, in addition to their ID and name. */
 const entryResponse = <ID>(
   { browser, mergedInto }: Pick<ListedEntry, 'browser' | 'mergedInto'>,
   toID: (id: string) => ID,
@@ -55,7 +55,7 @@ const accountResponse = (
     ...entryResponse(entry, Number),
   })),
   ...(withTokens && {
-    // Ended sessions are left out.
+    // Sessions that have ended are omitted.
     token: account.tokens
       .filter((token) => (!token.session || isLive(token, time)) && !isMemberAccess(token))
       .map((token) => tokenResponse(token)),

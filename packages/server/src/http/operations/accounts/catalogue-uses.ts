@@ -1,6 +1,6 @@
 /**
- * Finds the contacts and events that use catalogue entries before these are removed, and after a forced removal removes
- * the entries from contacts, in small steps.
+ * Before catalogue entries are removed, checks whether contacts or events use them. After a forced removal, removes the
+ * entries from contacts, in small steps.
  */
 
 import { scrub } from '../../../logging/scrub.ts';
@@ -57,7 +57,7 @@ export const checkRemovals = async (store: Reads, account: number, catalogues: C
   }
 };
 
-/** How many contacts are changed concurrently: other writes wait for them. */
+/** How many contacts are changed concurrently. The number is small, because other writes wait for these changes. */
 const contactsPerStep = 100;
 
 type Withdrawal = Pick<ContactChange, 'fields' | 'removedTags' | 'attributes'>;

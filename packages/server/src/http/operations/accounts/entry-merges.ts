@@ -3,7 +3,7 @@ import type { CatalogueName } from '@firsthand/contract/account/entries';
 import type { Store } from '../../../store/store.ts';
 import { actorOf, type Handlers, namedAccount } from '../../access/caller.ts';
 
-/** Returns an entry's ID as the catalogue stores it: an eventID may be sent with leading zeros. */
+/** Returns an entry's ID as the catalogue stores it: an eventID can be sent with leading zeros. */
 const canonicalID = (catalogue: CatalogueName, id: string): string => (catalogue === 'event' ? String(Number(id)) : id);
 
 export const createEntryMergeOperations = (

@@ -47,7 +47,7 @@ export interface ResolvedNames {
   readonly kinds: EventKinds;
   readonly united: UnitedIDs | undefined;
   readonly contacts: ContactMatches;
-  /** The contacts in each group, for dimensions of contacts. */
+  /** The contacts in each group, for dimensions that group by contacts. */
   readonly lists: ContactLists;
   /** The merged entries, for dimensions whose values are IDs of entries. */
   readonly merges: ReadonlyMap<DimensionText, EntryMerges>;
@@ -113,7 +113,10 @@ interface EventSelection {
   readonly filter?: Filter | undefined;
 }
 
-/** Returns the condition on a report's events: their kind and the filter; null if there is neither. */
+/**
+ * Returns the condition on a report's events, which combines the event name or ID with the filter; null if there is
+ * neither.
+ */
 export const conditionOf = ({ eventID, eventName, filter }: EventSelection, names: ResolvedNames): Condition | null => {
   const event = eventID ?? eventName;
   return both(event === undefined ? undefined : [event], filter, names);

@@ -1,6 +1,6 @@
 /**
- * Finds the contacts that match a request's conditions before the report runs, so that it includes every acknowledged
- * change.
+ * Finds the contacts that match a request's conditions before the report runs, so that the report includes every
+ * acknowledged change.
  */
 import { limits } from '@firsthand/contract/limits';
 import { type ContactFilter, type Filter, partsOf } from '@firsthand/contract/reports/filter';
@@ -12,8 +12,8 @@ import type { Reader, ReportRunner } from './run-report.ts';
 export type ContactMatches = ReadonlyMap<ContactFilter, Float64Array | null>;
 
 /**
- * Reading a part takes about 20 ms, then other reads get the thread. It takes longer if many of its contacts changed
- * since they were indexed.
+ * Reading a part takes about 20 ms, then other reads can use the thread. It takes longer if many of the contacts have
+ * changed since they were indexed.
  */
 const contactsPerPart = 20_000;
 

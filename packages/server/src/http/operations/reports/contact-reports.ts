@@ -1,4 +1,4 @@
-/** What searchContact reads from reports: the contacts of a segment, and the first and last touch of contacts. */
+/** The reports that searchContact uses: the contacts in a segment, and the first and last touch of contacts. */
 import { touchAttributes } from '@firsthand/contract/contact';
 import type { OutputOf } from '@firsthand/contract/operations';
 import type { TouchesResult } from '../../../reports/queries.ts';
@@ -27,8 +27,8 @@ export const createContactReports = (
   resolveNames: ResolveNames,
 ) => ({
   /**
-   * Reads a page of the contacts that have an event that matches a segment, by row number, newest event first.
-   * `nextCursorAt` returns the cursor of a page that starts at a place in `contacts`.
+   * Reads a page of the contacts with an event that matches a segment, newest event first. Returns their row numbers,
+   * and `nextCursorAt`, which returns the cursor of a page that starts at an index in `contacts`.
    */
   async readSegment(
     {
@@ -77,7 +77,7 @@ export const createContactReports = (
     };
   },
 
-  /** Reads the touches of at most 1,000 contacts, by row number. */
+  /** Reads the touches of at most 1,000 contacts. Returns them by the contact's row number. */
   async readTouches(
     contacts: readonly { readonly contact: number }[],
     caller: Caller,

@@ -1,4 +1,4 @@
-/** Finds the filters in a request, and replaces the segments that they name. */
+/** Finds the filters in a request, and replaces segment names with the filters of the segments. */
 import type { Filter } from '@firsthand/contract/reports/filter';
 import { expandSegments, listSegmentNames } from '@firsthand/contract/reports/segment';
 import type { Store } from '../../../store/store.ts';
@@ -15,7 +15,7 @@ interface FilterFields<Segment> {
 export const filtersOf = <Segment = never>({ filter, step = [], first, back }: FilterFields<Segment>) =>
   [filter, ...step, first, back].filter((one) => one !== undefined);
 
-/** A request whose filters name no segments. */
+/** A request in which all segments were replaced with their filters. */
 export type WithoutSegments<Input> = {
   readonly [Name in keyof Input]: Name extends 'filter' | 'first' | 'back'
     ? Filter | undefined
@@ -25,7 +25,7 @@ export type WithoutSegments<Input> = {
 };
 
 /**
- * Replaces the segments that a request names with their current filters. Rejects with Refusal('unknown_segment'), or
+ * Replaces the names of segments in a request with their current filters. Rejects with Refusal('unknown_segment'), or
  * with Refusal('invalid_field') if a segment makes a filter too large.
  */
 export const replaceSegments = async <Input extends FilterFields<string>>(

@@ -31,7 +31,7 @@ export const createLiveHandler = (
         report: 'live',
         account,
         from: time - liveMinutes * minute,
-        // A browser's clock may be ahead.
+        // A browser's clock can be ahead.
         to: time + limits.eventAheadMinutes * minute,
         robots: input.robots === 'include',
         condition: conditionOf(input, names),

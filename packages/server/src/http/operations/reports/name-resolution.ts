@@ -32,7 +32,9 @@ const countOnPeople = (filter: Filter): number =>
   Number(filter.personFirst !== undefined) +
   partsOf(filter).reduce((sum, [part]) => sum + countOnPeople(part), 0);
 
-/** Returns a function that resolves names before the report runs, so that it includes every acknowledged change. */
+/**
+ * Returns a function that resolves names before the report runs, so that the report includes every acknowledged change.
+ */
 export const createNameResolver = (store: NameStore, runner: Pick<ReportRunner, 'prepare'>): ResolveNames => {
   const findContacts = createContactFinder(store, runner);
   return async (account, { filters, by = [] }, { now, reader }) => {

@@ -23,7 +23,7 @@ const toPeopleOf = (input: Input, range: Range, context: ResolvedNames & Dimensi
   const { by, value = [], step, cohort } = input;
   const group = by && {
     ...toGrouping(by, range, context),
-    // The row may come from a report that ran before a merge.
+    // The row might come from a report that ran before a merge.
     values: value.map((one, index) => (one && context.merges.get(by[index] as DimensionText)?.keptOf(one)) ?? one),
   };
   if (step) {

@@ -27,8 +27,8 @@ const monthOf = (time: number, offsetAt: OffsetAt): number => {
 const startOfMonth = (month: number, offsetAt: OffsetAt): number => momentOf(Date.UTC(1970, month), offsetAt);
 
 /**
- * Returns the same date and time of day a week, a month or a year earlier. A date that the month lacks, such as 29
- * February, becomes its last day at the start of a range, and the day after that at the end.
+ * Returns the same date and time of day a week, a month or a year earlier. A date that the earlier month lacks, such as
+ * February 29, becomes the month's last day at the start of a range, and the day after that at the end.
  */
 const earlierTime = (
   time: number,
@@ -45,7 +45,10 @@ const earlierTime = (
   return momentOf(midnight + (wall - Math.floor(wall / day) * day), offsetAt);
 };
 
-/** Returns the range just before: as many months if both ends start a month, else as many days on the clock. */
+/**
+ * Returns the range of equal length just before this range: in months if the range consists of whole months, otherwise
+ * in local time.
+ */
 const previousRange = ({ from, to }: Range, offsetAt: OffsetAt): Range => {
   const [first, end] = [monthOf(from, offsetAt), monthOf(to, offsetAt)];
   if (from === startOfMonth(first, offsetAt) && to === startOfMonth(end, offsetAt)) {
@@ -78,7 +81,8 @@ const earlierRange = (range: Range, compare: ComparisonPeriod, isOpen: boolean, 
   if (compare !== 'previous') {
     const startsMonth = (time: number) => time === startOfMonth(monthOf(time, offsetAt), offsetAt);
     if (compare !== 'week' && startsMonth(to) && !startsMonth(from)) {
-      // Shift the last day, not the end: the 1st of the month would include days of a longer month.
+      // Shift the last day, not the end: shifting the 1st of a month would include extra days if the earlier month is
+      // longer.
       const addDay = (time: number, days: number) => momentOf(time + offsetAt(time) + days * day, offsetAt);
       const lastDay = earlierTime(addDay(to, -1), compare, offsetAt, true);
       return { from: earlierTime(from, compare, offsetAt, true), to: addDay(lastDay, 1) };

@@ -36,7 +36,7 @@ type Shared = 'from' | 'to' | 'earlier' | 'timezone' | 'through' | 'milliseconds
 
 /** The account data that a query depends on. */
 interface QueryContext extends ResolvedNames, DimensionContext {
-  /** How many intervals to leave unused below the limit, because the report will later cover longer ranges. */
+  /** How many intervals to leave unused below the limit, because a moving report can later cover a longer range. */
   readonly spareIntervals: number;
 }
 
@@ -198,8 +198,8 @@ export type CheckReport = <Name extends ReportOperation>(
 ) => Promise<void>;
 
 /**
- * Returns the report operations, and the check that they make before running. Without `reports`, they refuse every
- * valid request.
+ * Returns the report operations, and the check that they make before running. Without `reports`, the operations refuse
+ * every valid request.
  */
 export const createReports = (
   store: NameStore & Pick<Store, 'namePeople'>,

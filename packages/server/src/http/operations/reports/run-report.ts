@@ -18,7 +18,7 @@ export const createReportRunner = (reports: Reports | undefined) => {
     try {
       return await work(reports, { signal, isShared });
     } catch (error) {
-      // A disconnected client is not a fault to log. It never receives this response.
+      // A disconnected client is not a fault to log. The client never receives this response.
       if (signal?.aborted) throw new Refusal('no_reports', { message: 'the client disconnected' });
       throw error;
     }

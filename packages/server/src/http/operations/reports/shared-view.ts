@@ -29,7 +29,7 @@ export interface SharedView {
 
 /**
  * The console's URL parameters that control how reports are shown, by report. Other parameters are dropped: a filter
- * may contain personal data, and the rest is useless to a viewer.
+ * might contain personal data, and the rest is useless to a viewer.
  */
 const parametersOfPages = ['range', 'from', 'to', 'compare', 'tab', 'measure', 'pages', 'sources', 'devices', 'places'];
 const parametersOf: Readonly<Record<SharedOperation, readonly string[]>> = {
@@ -64,7 +64,7 @@ const checkRange = (request: InputOf<SharedOperation>, moving: Moving | undefine
     throw invalid(`${at}.to`, `must be ${form}, because \`moving\` is given`);
 };
 
-/** Throws Refusal('invalid_field') for groups that a share link may not show. */
+/** Throws Refusal('invalid_field') for groups that a share link is not allowed to show. */
 const checkGroups = (request: InputOf<SharedOperation>, at: string): void => {
   if (!('by' in request) || request.by === undefined) return;
   if (request.by.some(isContactDimension))
@@ -74,7 +74,7 @@ const checkGroups = (request: InputOf<SharedOperation>, at: string): void => {
 };
 
 /**
- * A moving range may later span more calendar intervals: whole days span at most two more weeks or months, and whole
+ * A moving range can later span more calendar intervals: whole days span at most two more weeks or months, and whole
  * months at most three more days.
  */
 const spareIntervals = 3;
@@ -95,7 +95,7 @@ interface LinkContext {
 
 /**
  * Checks a new link's reports as their operations would, and replaces segments with their current filters. Rejects with
- * a Refusal that names the field.
+ * a Refusal that identifies the field.
  */
 export const toSharedReports = async (
   { report, moving }: Pick<InputOf<'createShareLink'>, 'report' | 'moving'>,

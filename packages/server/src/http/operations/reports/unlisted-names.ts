@@ -1,5 +1,6 @@
 /**
- * Finds the names of events in a report that are not in the catalogue: only the events themselves contain these names.
+ * Finds the names of events in a report that the catalogue doesn't list. Only the events themselves contain these
+ * names.
  */
 import { unlistedNameID } from '@firsthand/contract/labels';
 import type { BreakdownQuery, ReportQuery } from '../../../reports/queries.ts';
@@ -7,7 +8,7 @@ import { firstUnlistedID } from '../../../store/rules/accounts/unlisted-names.ts
 import type { EventKinds } from './conditions.ts';
 import type { Reader, ReportRunner } from './run-report.ts';
 
-/** How many names are read for one report, most frequent events first. */
+/** The maximum number of names to read for a report, most frequent events first. */
 const maxNames = 1_000;
 
 /**

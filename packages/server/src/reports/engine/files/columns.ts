@@ -2,15 +2,15 @@
  * The columns of events. An attribute's values are in the column `a<number>`, and the decimal numbers among them in
  * `n<number>` as DOUBLE.
  *
- * Column names contain an index instead of the attrID: SQL then has no names from clients, and attrIDs are
- * case-sensitive while column names are not.
+ * Column names contain an index instead of the attrID: SQL then contains no names from clients, and attrIDs are
+ * case-sensitive, while column names are not.
  */
 import { decimalNumber, numberLimit } from '../../queries.ts';
 import { clause, name as column, type SQL, sql } from '../sql.ts';
 
 /**
- * Writing a file takes 256 KB of memory per column. Values of further attributes are in the maps `rest` and
- * `restNumbers`, by attrID.
+ * The maximum number of attributes with columns, because writing a file takes 256 KB of memory per column. The values
+ * of other attributes are in the maps `rest` and `restNumbers`, by attrID.
  */
 const maxColumns = 50;
 

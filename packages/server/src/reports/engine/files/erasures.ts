@@ -22,15 +22,15 @@ export const listUndone = (erased: readonly FeedErasure[]): UndoneStretch[] =>
   erased.flatMap((erasure) => ('user' in erasure || 'contact' in erasure ? [] : [erasure]));
 
 /**
- * Uses the tables `erased_users_<account>`, `erased_contacts_<account>` and `undone_<account>`. Events before the sequence `first` are
- * already removed; none of them happened after `until`.
+ * Uses the tables `erased_users_<account>`, `erased_contacts_<account>` and `undone_<account>`. Events before the
+ * sequence `first` have already been removed; none of them happened after `until`.
  */
 export const createErasures = (account: number, first: number, until: number) => {
   const pending = new Map<string, Pending>();
   const users = name(`erased_users_${account}`);
   const contacts = name(`erased_contacts_${account}`);
   const undone = name(`undone_${account}`);
-  /** Whether an event `e` is of an undone import. */
+  /** Whether an event `e` is from an undone import. */
   const isUndone = sql`EXISTS (SELECT 1 FROM ${undone} x WHERE x.after < e.sequence AND e.sequence <= x.through)`;
   let undoneStretches: UndoneStretch[] = [];
   let firstSequence = first;
@@ -64,7 +64,7 @@ export const createErasures = (account: number, first: number, until: number) =>
       return firstSequence;
     },
     /**
-     * Increases with each new erasure: a file that was written or checked at the current generation has no erased
+     * Increases with each new erasure: a file that was written or checked at the current generation contains no erased
      * events.
      */
     get generation() {
@@ -96,13 +96,13 @@ export const createErasures = (account: number, first: number, until: number) =>
     /** Whether events logged with the contact are erased. */
     isContactErased: (contact: number): boolean => pending.has(toKey({ contact })),
     isUndone,
-    /** Whether the event at a sequence is of an undone import. */
+    /** Whether the event at a sequence is from an undone import. */
     isUndoneAt: (sequence: number): boolean =>
       undoneStretches.some(({ after, through }) => after < sequence && sequence <= through),
     /**
      * Ends a round, in which the feed listed all current erasures. An erasure that the feed no longer lists can't
-     * affect new events. It is dropped if `isGone` resolves to true, which means that it affects no stored event
-     * either.
+     * affect new events. Such an erasure is dropped if `isGone` resolves to true, which means that it doesn't affect
+     * stored events either.
      */
     async endRound(connection: DuckDBConnection, isGone: () => Promise<boolean>): Promise<void> {
       const expired = [...pending].filter(([, { round: lastRound }]) => lastRound < round);

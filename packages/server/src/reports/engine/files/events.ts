@@ -106,8 +106,8 @@ export const openEvents = async ({ account, storedFiles, parquetFiles, erasures,
     },
     /** For the manifest. */
     get stored(): Pick<Manifest, 'events' | 'through'> {
-      // Not the last sequence of the feed, which may be another account's event: after a backup is restored, this account
-      // may reuse it.
+      // Not the last sequence of the feed, which might belong to another account's event: after a backup is restored,
+      // this account might reuse that sequence.
       return { events: files, through: files.at(-1)?.last ?? 0 };
     },
     get tailEvents(): number {
@@ -122,8 +122,8 @@ export const openEvents = async ({ account, storedFiles, parquetFiles, erasures,
       tail.events += fed.count;
     },
     /**
-     * Writes the tail to a file. Returns the names of the files merged into it, and how to drop the previous tail:
-     * reports may still read both.
+     * Writes the tail to a file. Returns the names of the files merged into it, and a function that drops the previous
+     * tail: reports might still read these files and the tail.
      */
     async writeTail() {
       const first = findFirstToMerge(files, tail.events, eventsOfFile);
@@ -141,7 +141,10 @@ export const openEvents = async ({ account, storedFiles, parquetFiles, erasures,
       };
     },
     isPurged,
-    /** Removes erased events from a file that may contain some. Returns the name of the replaced file, or null. */
+    /**
+     * Removes erased events from a file that might contain some. Returns the name of the replaced file; null if no file
+     * was replaced.
+     */
     async purgeFile(): Promise<string | null> {
       const hidden = erasures.condition ?? sql`false`;
       const file = files.find((each) => !isClean(each));
@@ -157,7 +160,7 @@ export const openEvents = async ({ account, storedFiles, parquetFiles, erasures,
       files = files.flatMap((each) => (each !== file ? each : (rest ?? [])));
       return file.name;
     },
-    /** Once all files are clean, removes erased events from the tail. Returns whether it has. */
+    /** Once all files are clean, removes erased events from the tail. Returns whether all files are clean. */
     async purgeTail(): Promise<boolean> {
       if (!isPurged()) return false;
       const erased = sql`SELECT e.sequence FROM ${tail.table} e WHERE ${erasures.condition ?? sql`false`}`;

@@ -1,7 +1,7 @@
 /**
  * An account's files, in a separate folder: Parquet files, and a manifest with their names and checksums. A file gets
- * its name once it is complete and synced, and is deleted only after the manifest no longer lists it, so a crash at any
- * time is safe.
+ * its final name once it is complete and synced, and is deleted only after the manifest no longer lists it, so that a
+ * crash at any time is safe.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -69,7 +69,7 @@ const syncFolder = async (path: string): Promise<void> => {
   }
 };
 
-/** Changes with every write to the file, and when the file is replaced. */
+/** Returns a string that changes with every write to the file, and when the file is replaced. */
 const readFingerprint = async (path: string): Promise<string> => {
   const { ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
   return `${ino} ${size} ${mtimeNs} ${ctimeNs}`;
@@ -77,13 +77,13 @@ const readFingerprint = async (path: string): Promise<string> => {
 
 const hashText = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** A manifest is its hash and JSON, on two lines. */
+/** Formats a manifest as two lines: the hash of its JSON, and the JSON. */
 const formatManifest = (manifest: Manifest): string => {
   const content = JSON.stringify(manifest);
   return `${hashText(content)}\n${content}`;
 };
 
-/** Throws if the manifest is damaged or of another version. */
+/** Throws if the manifest is damaged or has another version. */
 const parseManifest = (text: string): Manifest => {
   const [sha256, content = ''] = text.split('\n');
   if (hashText(content) !== sha256) throw new Error('damaged');

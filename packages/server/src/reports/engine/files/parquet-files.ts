@@ -6,7 +6,7 @@ import { run } from '../statements.ts';
 import { selectNull } from './columns.ts';
 import type { createFiles, EventFile, StoredFile } from './files.ts';
 
-/** The fraction of the memory that a row group may take while it is written. */
+/** The maximum fraction of the memory that a row group takes while it is written. */
 const maxGroupShare = 0.125;
 /** The number of last events to compare with the store when the files are opened. */
 const eventsToCompare = 100;
@@ -65,7 +65,7 @@ export const createParquetFiles = (files: ReturnType<typeof createFiles>, work: 
     read,
     write,
     select,
-    /** Like `select`, followed by newer rows. `eventFiles` may be empty. */
+    /** Like `select`, followed by newer rows. `eventFiles` can be empty. */
     selectWith: (eventFiles: readonly EventFile[], names: readonly string[], hidden: SQL | null, newer: SQL): SQL =>
       eventFiles.length === 0 ? newer : sql`${select(eventFiles, names, hidden)} UNION ALL ${newer}`,
 

@@ -1,6 +1,7 @@
 /**
- * The visitors of an account, to whom sessions belong: a user or, for an event without a user, the logged contact as a
- * negative number. The table `irregular_<account>` lists those whose sessions each report computes (visits.ts).
+ * The visitors of an account. A session belongs to a visitor: a user or, for an event without a user, the logged
+ * contact as a negative number. The table `irregular_<account>` lists the visitors whose sessions each report computes
+ * (visits.ts).
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { robotMark } from '@firsthand/contract/identifiers';
@@ -17,7 +18,7 @@ export const visitorOfEvent = sql`CASE WHEN e."user" > 0 THEN e."user" ELSE -e.c
 /** The columns that `load` and `number` read. */
 export const visitorColumns = ['sequence', 'user', 'contact', 'eventTime', 'robot', 'session'] as const;
 
-/** For each event, 1 if it is from a bot. */
+/** For each event, 1 if it is from a bot, otherwise 0. */
 const findRobots = ({ count, attributes }: EventFeedPage): Uint8Array => {
   const robots = new Uint8Array(count);
   const marks = attributes.find(({ attrID }) => attrID === robotMark.attrID);
@@ -40,7 +41,7 @@ export interface NumberedSessions {
 
 const visitorsOf = (rows: readonly Row[]): number[] => rows.map((row) => Number(row.visitor));
 
-/** All events, and whether an event `e` is of an undone import. */
+/** A query of all events, and whether an event `e` is from an undone import. */
 interface StoredEvents {
   readonly rows: SQL;
   readonly isUndone: SQL;
@@ -56,7 +57,7 @@ const findErased = async (
   const contacts = erased.flatMap((erasure) => ('contact' in erasure ? [erasure.contact] : []));
   const ofContacts = sql`SELECT DISTINCT "user" AS visitor FROM ${rows}
     WHERE "user" > 0 AND contact IN (SELECT unnest(${integers(contacts)}))`;
-  // Without the visitors of whom nothing is left.
+  // Excludes visitors without any remaining events.
   const ofUndone = sql`SELECT visitor FROM (SELECT ${visitorOfEvent} AS visitor, ${isUndone} AS gone FROM ${rows} e)
     GROUP BY visitor HAVING bool_or(gone) AND NOT bool_and(gone)`;
   return [
@@ -74,7 +75,7 @@ const readBounds = async (connection: DuckDBConnection, rows: SQL): Promise<Snap
   return { user: Number(row?.user), contact: Number(row?.contact), session: Number(row?.session) };
 };
 
-/** Reads the last event of the visitors that were last active; `rows` selects all events. */
+/** Reads the last event of each recently active visitor. `rows` selects all events. */
 const readHistory = async (
   connection: DuckDBConnection,
   rows: SQL,
@@ -118,7 +119,7 @@ export const createVisitors = (account: number, storedBroken: readonly number[])
   };
 
   return {
-    /** What a report reads. Copied, because events appended later change the bounds. */
+    /** The state that a report reads. The bounds are copied, because events appended later change them. */
     snapshot: (): Pick<Snapshot, 'bounds' | 'irregular'> => ({
       bounds: { ...bounds },
       irregular: { table, visitors: isDisabled() ? 'all' : listedCount },
@@ -134,8 +135,8 @@ export const createVisitors = (account: number, storedBroken: readonly number[])
       await insert(connection, [...new Set([...withoutSession, ...broken])]);
     },
     /**
-     * Numbers the sessions of events to append (0: no session), and returns which events begin a session. `rows` selects
-     * existing events.
+     * Numbers the sessions of the events to append (0: no session). Also returns which events begin a session. `rows`
+     * selects existing events.
      */
     async number(
       connection: DuckDBConnection,
@@ -177,7 +178,7 @@ export const createVisitors = (account: number, storedBroken: readonly number[])
         broken.add(visitor);
         visits?.irregular.add(visitor);
       }
-      // The table may contain duplicates.
+      // The table can contain duplicates.
       if (fresh.length > 0) await insert(connection, fresh);
     },
     async drop(connection: DuckDBConnection): Promise<void> {

@@ -1,6 +1,7 @@
 /**
  * Numbers sessions while events are appended, so that reports don't have to compute them. A number is valid for any
- * range of time: the events of a session in the range have no pause between them.
+ * time range: there is no pause between the events of a session, so every part of it in a range is also a single
+ * session.
  *
  * This requires that a visitor's events arrive in chronological order. Other visitors are irregular: each report
  * computes their sessions (sessions.ts).
@@ -62,7 +63,9 @@ export const createVisits = (
     table.sessions[slot] = session;
     visitors += 1;
   };
-  /** Copies the visitors to a new table, except irregular visitors and those whose last event is not after `after`. */
+  /**
+   * Copies the visitors to a new table, except irregular visitors and visitors whose last event is not after `after`.
+   */
   const copyTo = (capacity: number, after: number): void => {
     const before = table;
     table = createTable(capacity);

@@ -64,8 +64,8 @@ const countIntervals = async (
 };
 
 /**
- * For each of the first groups, the people with an event that meets `among`; and up to `more` groups that have only
- * such events.
+ * Counts, for each of the first groups, the people with an event that meets `among`. Also returns up to `more` groups
+ * in which only such events exist.
  */
 const countAmong = async (
   connection: DuckDBConnection,

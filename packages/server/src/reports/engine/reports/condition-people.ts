@@ -59,7 +59,7 @@ const writeDidPeople = (
 const toKey = (condition: PersonCondition): unknown => ('contacts' in condition ? condition.contacts : condition);
 
 /**
- * Creates the table `mixed`, of users whose stretches belong to more than one person. Returns whether there are such
+ * Creates the table `mixed` of users whose stretches belong to more than one person. Returns whether there are such
  * users.
  */
 const writeMixed = async (connection: DuckDBConnection, { person, through }: Snapshot): Promise<boolean> => {
@@ -71,11 +71,11 @@ const writeMixed = async (connection: DuckDBConnection, { person, through }: Sna
 };
 
 /**
- * Creates the tables for `isOf`, which reads only columns of events, and checks whether the contact, user or sequence
- * is in a table, so that a query needs no join with owners.
+ * Creates the tables for `isOf`, which checks whether an event's contact, user or sequence is in one of these tables,
+ * so that a query needs no join with owners.
  *
- * Sequences are for users who only partly belong to these people: looking up each event in stretches takes ten times as
- * long.
+ * Sequences are used for users of whose events only some belong to these people: looking up each event in stretches
+ * would take ten times as long.
  */
 export const preparePeople = async (
   connection: DuckDBConnection,
@@ -95,7 +95,7 @@ export const preparePeople = async (
     ];
     const isAny = 'contacts' in condition && condition.contacts === null;
     const isWholeUser = sql`e."user" IN (SELECT "user" FROM ${whole})`;
-    // Without a CASE, DuckDB executes this as a join while it reads the files.
+    // Omits the CASE, because DuckDB can then execute the condition as a join while it reads the files.
     if (snapshot.bounds.contact === 0 && !hasMixed) return isWholeUser;
     return sql`CASE WHEN e.contact > 0 THEN ${isAny ? and([]) : sql`e.contact IN (SELECT contact FROM ${logged})`}
       ELSE ${isWholeUser} ${hasMixed ? clause`OR e.sequence IN (SELECT sequence FROM ${parts})` : nothing} END`;

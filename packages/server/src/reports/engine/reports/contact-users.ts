@@ -1,4 +1,4 @@
-/** Finds the users who may have events that belong to a contact. Every other user counts as a separate person. */
+/** Finds the users who can have events that belong to a contact. Every other user counts as a separate person. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { ReportQuery } from '../../queries.ts';
 import { isWhole } from '../owners.ts';
@@ -8,8 +8,8 @@ import { run } from '../statements.ts';
 import { createScope } from './scope.ts';
 
 /**
- * Creates the temporary tables `whole`, of users whose events all belong to one contact (`user`, `person`), and
- * `owned`, of other users with a contact, and 0. If there are more than `maxWhole` whole users, `whole` stays empty.
+ * Creates two temporary tables: `whole` (`user`, `person`) has the users whose events all belong to one contact, and
+ * `owned` has the other users with a contact, and 0. If there are more than `maxWhole` such users, `whole` is empty.
  *
  * Returns whether an event can have a user in `owned`, and the number of users in `whole`.
  */
@@ -21,7 +21,7 @@ export const writeOwned = async (
 ): Promise<{ readonly isOwned: boolean; readonly whole: number }> => {
   const { owners } = source.person;
   const { user: greatest, contact } = source.bounds;
-  // A contact may own a user without stored events.
+  // Excludes users without stored events, which a contact can also own.
   await run(
     connection,
     sql`CREATE OR REPLACE TEMP TABLE whole AS SELECT "user", any_value(person) AS person FROM ${owners}

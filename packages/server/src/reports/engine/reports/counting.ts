@@ -2,7 +2,7 @@
  * Counts distinct users, people and sessions in groups of events, in all groups together, and outside some of the
  * groups.
  *
- * Users, contacts and sessions are numbers with few gaps, so sets of them are bitmaps, which can be united without
+ * Users, contacts and sessions are numbers with few gaps, so sets of them are bitmaps, which can be combined without
  * reading the events again. A group takes about 100 KB per million events; a hash table takes 16 bytes per pair.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
@@ -20,14 +20,14 @@ import type { HitOptions, Sessions } from './scope.ts';
  */
 const maxMemoryShare = 0.4;
 const maxConcurrentShare = 0.2;
-/** With fewer events per byte of the bitmaps, a hash table is faster. */
+/** If there are fewer events per byte of the bitmaps, a hash table is faster. */
 const eventsPerByte = 0.02;
 
 /** Builds a query that returns events, with the columns `keys`, `user` and the optional columns. */
 export type WriteHits = (options: HitOptions) => SQL;
 
 /**
- * The result of a count, besides the temporary table `groups` with the keys, `events`, `users`, `people` and
+ * The result of a count, in addition to the temporary table `groups` with the keys, `events`, `users`, `people` and
  * `sessions`.
  */
 export interface GroupCounts {
@@ -41,11 +41,14 @@ export interface Groups {
   readonly keys: readonly string[];
   readonly hits: WriteHits;
   readonly sessions: Sessions;
-  /** Whether hits without people are rows of sessions, each in one group and with the session's number of `events`. */
+  /**
+   * Whether hits without people have one row per session, which is in one group and has the session's number of
+   * `events`.
+   */
   readonly bySession?: boolean;
   /** Whether hits have the column `adds`, which is FALSE if the hit adds no user and no session to its group. */
   readonly withAdds?: boolean;
-  /** Set if an event may be in several groups: writes each event once, without its groups. */
+  /** Set if an event can be in several groups: writes each event once, without its groups. */
   readonly once?: WriteHits | undefined;
   /** The maximum number of groups, and the number of events. */
   readonly size: Size;
@@ -60,8 +63,8 @@ interface Size {
 export const countEvents = (bySession: boolean): SQL => (bySession ? sql`sum(events)::BIGINT` : sql`count(*)`);
 
 /**
- * Rounds the range up to a multiple of 8: for an incomplete byte DuckDB repeatedly sets the missing bits, which doubles
- * the time.
+ * Rounds the range up to a multiple of 8: for an incomplete byte, DuckDB repeatedly sets the missing bits, which
+ * doubles the time.
  */
 const bitmap = (number: SQL, lowest: number, greatest: number, filter = nothing): SQL => {
   const bytes = Math.max(1, Math.ceil((greatest - lowest + 1) / 8));
@@ -79,7 +82,7 @@ const notIn = (keys: readonly string[], table: SQL): SQL => clause`h ANTI JOIN $
 const countByHashes = async (connection: DuckDBConnection, { keys, hits, once }: Groups): Promise<GroupCounts> => {
   const columns = toColumns(keys);
   const events = hits({ person: true, session: true, sequence: once !== undefined });
-  // An event may be in several groups, but only once in each.
+  // An event can be in several groups, but is only once in each.
   await run(
     connection,
     sql`CREATE OR REPLACE TEMP TABLE counted AS SELECT ${columns}, GROUPING(${columns}) AS total, ${byHashes}
@@ -106,7 +109,7 @@ interface Numbers {
   readonly sessions: number;
 }
 
-/** Creates the table `owner_bits` with the people of each group who are not users of `unowned`. */
+/** Creates the table `owner_bits` with the people in each group, except users in the mask `unowned`. */
 const writeOwnerBits = async (
   connection: DuckDBConnection,
   { keys, hits, bySession }: Pick<Groups, 'keys' | 'hits' | 'bySession'>,
@@ -131,7 +134,7 @@ const writeOwnerBits = async (
   );
 };
 
-/** The number of users in a bitmap; bit 0 is for events without one. */
+/** The number of users in a bitmap. Bit 0 is for events without a user. */
 const usersOf = (bits: SQL): SQL => sql`${countOnes(bits)} - coalesce(get_bit(${bits}, 0), 0)`;
 const unowned = (bits: SQL): SQL => countOnes(sql`${bits} & (SELECT unowned FROM mask)`);
 
@@ -155,7 +158,7 @@ const countByBitmaps = async (
   const sessionBits = (lowest: number, greatest: number): SQL =>
     clause`${bitmap(name('session'), lowest, greatest, ifAdds)} AS sessions`;
   const allSessions = bySession ? clause`count(*) AS sessions` : sessionBits(sessions.lowest, sessions.greatest);
-  // Counted in the query that creates the bitmaps, which runs in both threads.
+  // Counted in the query that creates the bitmaps, because that query runs in all threads.
   const userCounts = clause`${usersOf(name('users'))} AS "numberOfUsers", ${unowned(name('users'))} AS "numberOfUnowned"`;
   const sessionCount = clause`${bySession ? name('sessions') : countOnes(name('sessions'))} AS "sessionCount"`;
   const concurrentBytes = maxConcurrentShare * source.memoryBytes;
@@ -175,7 +178,7 @@ const countByBitmaps = async (
       sql`CREATE OR REPLACE TEMP TABLE session_bits AS
         SELECT ${columns}, 0 AS part, NULL::BIT AS sessions, 0 AS "sessionCount" FROM user_bits LIMIT 0`,
     );
-    // In ranges of session numbers, which grow with time, so each event is read for only one range.
+    // Counts sessions in ranges of session numbers. Numbers grow with time, so each event is read for only one range.
     const parts = Math.ceil((groups * sessionNumbers) / (8 * concurrentBytes));
     const step = 8 * Math.ceil(sessionNumbers / parts / 8);
     for (let lowest = sessions.lowest; lowest <= sessions.greatest; lowest += step) {

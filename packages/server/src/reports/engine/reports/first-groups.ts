@@ -1,6 +1,7 @@
 /**
  * Finds the first groups of a breakdown. A group has at most as many people, users or sessions as rows, and rows are
- * fast to count. So only the few groups with enough rows are counted individually, and all others together.
+ * fast to count. So only the few groups with enough rows are counted individually, and all other groups are counted
+ * together.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { BreakdownQuery } from '../../queries.ts';
@@ -13,7 +14,7 @@ import { sameGroup, toOrder } from './groups.ts';
 
 /** The first pass counts this many times the requested number of groups. */
 const likelyFactor = 2;
-/** Counting likely groups first is worth the extra passes only up to this fraction of all groups. */
+/** The extra passes to count likely groups first are worthwhile only up to this fraction of all groups. */
 const maxLikelyShare = 0.25;
 
 interface FirstGroups {
@@ -26,7 +27,7 @@ interface FirstGroups {
   readonly others: Row | undefined;
 }
 
-/** Whether a session may have several people: events are logged with contacts, or a user's owner has changed. */
+/** Whether a session can have several people, because events are logged with contacts or a user's owner has changed. */
 const maySessionsHaveSeveralPeople = async (
   connection: DuckDBConnection,
   { bounds, person, through }: Source,
@@ -68,7 +69,7 @@ export const countFirstGroups = async (
     return { rows, total: await counts.total(), otherGroups, others };
   };
 
-  // The bound is wrong if a session has several people; and an event in several groups would also count in `others`.
+  // The bound is wrong if a session has several people. An event in several groups would also count in `others`.
   const isExcluded =
     once !== undefined || (bySession && sort === 'people' && (await maySessionsHaveSeveralPeople(connection, source)));
   const maxLikely = isExcluded ? 0 : maxLikelyShare * size.groups;

@@ -1,6 +1,4 @@
-/**
- * Attributes of a person's first event ever, which may be outside the range or attributed to someone else at the time.
- */
+/** Attributes of a person's first event ever, which can be outside the range, or have had another owner at the time. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Comparison, ReportQuery } from '../../queries.ts';
 import type { Source } from '../source.ts';
@@ -9,8 +7,8 @@ import { run } from '../statements.ts';
 import { createScope, type Scope } from './scope.ts';
 
 /**
- * A scope of all events of the account. Its range is limited to the times of these events, so that places are small
- * numbers.
+ * Creates a scope with all events of the account. Its range is limited to the times of these events, so that places are
+ * small numbers.
  */
 export const createScopeOfAll = async (
   connection: DuckDBConnection,

@@ -1,5 +1,5 @@
 /**
- * Scans the events of a funnel once, in the order in which they were stored (steps.ts). For most people it is
+ * Scans the events of a funnel once, in the order in which they were stored (steps.ts). For most people, this order is
  * chronological.
  */
 import { setImmediate as immediate } from 'node:timers/promises';
@@ -36,14 +36,15 @@ export const writeSteps = (source: Source, query: FunnelSteps, sessions: Session
   return scope.rows({ where: sql`${scope.matched} AND ${scope.meets(toAnyStep(query.steps))}`, sessions });
 };
 
-/** The fraction of the memory that the walk may take. */
+/** The maximum fraction of the memory that the scan takes. */
 const maxMemoryShare = 0.25;
 
 /** The event loop runs after this many chunks, so that queries can start and be canceled. */
 const chunksPerTurn = 4;
 
 /**
- * Columns of events: holder, sequence, time, the bits of the steps that they meet, and the session if it is the unit.
+ * Columns of events: holder, sequence, time, a bit for each step that the event meets, and the session if sessions are
+ * the unit.
  */
 type Chunk = readonly [Int32Array, Float64Array, Float64Array, Int32Array, Float64Array?];
 
@@ -58,7 +59,7 @@ const areInOrder = (chunks: readonly Chunk[]): boolean => {
   return true;
 };
 
-/** Returns the progress of the units; null if there are too many for the memory. */
+/** Returns the progress of the units; null if there are too many units for the memory. */
 export const walk = async (
   connection: DuckDBConnection,
   source: Source,
@@ -100,7 +101,7 @@ export const walk = async (
     }
     // DuckDB reads the next part in the background.
     if (part + 1 < parts) next = read(part + 1);
-    // The promise may reject before it is awaited.
+    // The promise might reject before it is awaited.
     next.catch(() => {});
     for (const [index, [holders, sequences, times, met, ofSession]] of chunks.entries()) {
       if (index % chunksPerTurn === 0) await immediate();

@@ -1,6 +1,6 @@
 /**
- * Computes which steps of a funnel each unit reached: a person, or a person within one session. Uses the walk
- * (funnel-scan.ts) and, for units that the walk excludes, running maxima over their sorted events.
+ * Computes which steps of a funnel each unit reached: a person, or a person within one session. Uses the scan
+ * (funnel-scan.ts) and, for units that the scan excludes, running maxima over their sorted events.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Condition, FunnelQuery, FunnelResult, Grouping } from '../../queries.ts';
@@ -69,8 +69,8 @@ export const readTimes = ({ steps }: FunnelSteps, row: Row | undefined): NonNull
   });
 
 /**
- * Creates the temporary table `members`, of units and their groups. A unit's groups are those of its first event that
- * meets the condition `first`. `unit` lists the columns that identify a unit.
+ * Creates the temporary table `members` of units and their groups. A unit's groups are the groups of its first event
+ * that meets the condition `first`. `unit` lists the columns that identify a unit.
  */
 export const writeMembers = async (
   connection: DuckDBConnection,
@@ -102,8 +102,8 @@ export const writeMembers = async (
 };
 
 /**
- * Creates the temporary table `reached`, of units and the steps that they reached, and with a `grouping` also the table
- * `members`, of units and their groups.
+ * Creates the temporary table `reached` of units and the steps that they reached. With a `grouping`, also creates the
+ * table `members` of units and their groups.
  */
 export const prepareReached = async (
   connection: DuckDBConnection,

@@ -1,6 +1,6 @@
 /**
- * Divides time into equal spans, none of which contains a cut, so that values are computed per span instead of per
- * event.
+ * Divides time into equal spans, so that values are computed per span instead of per event. No span contains a cut, a
+ * time at which values can change.
  */
 import { clause, integers, type SQL, sql } from '../sql.ts';
 
@@ -33,8 +33,8 @@ export const isGridOf = ({ milliseconds }: Grid, edges: readonly number[]): bool
 export const spanOf = ({ anchor, milliseconds }: Grid, time: SQL): SQL => sql`(${time} - ${anchor}) // ${milliseconds}`;
 
 /**
- * If there are more spans, which is possible because edges need not be calendar dates, only spans with events are
- * listed.
+ * Beyond this number, only spans with events are listed. So many spans are possible because edges need not be calendar
+ * dates.
  */
 const maxSpans = 100_000;
 

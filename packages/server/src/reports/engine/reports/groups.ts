@@ -38,7 +38,7 @@ export const toValues = (row: Row, keys: readonly string[]): (string | null)[] =
 type GroupedQuery = ReportQuery & Grouping;
 
 /**
- * Creates the temporary table `lists<index>`, of contacts and the numbers, from 1, of the lists that contain them.
+ * Creates the temporary table `lists<index>` of contacts and the numbers, from 1, of the lists that contain them.
  * Returns whether any contact is in several lists.
  */
 const writeLists = async (
@@ -56,12 +56,12 @@ const writeLists = async (
   return row?.several === true;
 };
 
-/** Both ignore rows without a value. */
+/** Both aggregates ignore rows without a value. */
 const aggregates = { first: clause`arg_min`, last: clause`arg_max` };
 
 /**
- * Creates the temporary table `visits`, of sessions: their values of session dimensions (`v0`, `v1`; NULL if none),
- * their user, and the number of events that the report counts.
+ * Creates the temporary table `visits` of sessions, with their values of session dimensions (`v0`, `v1`; NULL if there
+ * is none), their user, and the number of events that the report counts.
  */
 const writeVisits = async (
   connection: DuckDBConnection,
@@ -95,8 +95,8 @@ const writeVisits = async (
  * Creates the temporary tables that groups need. `write` returns a query for the counted events with their group (`d0`,
  * `d1`) and the added `columns`, which map names to SQL.
  *
- * `isRepeated`: an event in several groups has a row for each. `bySession`: `write` returns a row per session, with its
- * number of `events`, if only users and sessions are requested.
+ * `isRepeated` is whether an event in several groups has a row for each group. `bySession` is whether `write` returns a
+ * row per session, with its number of `events`, if only users and sessions are requested.
  */
 export const prepareGroups = async (connection: DuckDBConnection, source: Source, query: GroupedQuery) => {
   const { from, to, dimensions } = query;

@@ -1,4 +1,4 @@
-/** Restricts the events of a report to those of some people. */
+/** Restricts a report to the events of some people. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Source } from '../source.ts';
 import { or, sql } from '../sql.ts';

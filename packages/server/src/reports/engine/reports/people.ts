@@ -25,7 +25,7 @@ const isGroup = ({ dimensions, values }: Group): SQL =>
 
 /**
  * Builds a query that returns the counted events: `person`, `user`, `time`, and `number` if the report has a `value`.
- * `from` may exclude events of people who are not listed.
+ * `from` can exclude events of people who are not listed.
  */
 type WriteEvents = (from: Source) => SQL;
 
@@ -94,7 +94,7 @@ const keys = {
   sum: sql`coalesce(round(sum(number), 6), ${noSum})`,
 } satisfies Record<PeopleSort, SQL>;
 
-/** Fractions of the range, counted from its end, to read in turn until enough people are found. */
+/** Fractions of the range, from its end, which are read one after another until enough people are found. */
 const firstParts = [1 / 64, 1 / 8];
 
 export const computePeople = async (
@@ -106,8 +106,8 @@ export const computePeople = async (
   const [key, figures] = [keys[sort], value === undefined ? basicFigures : clause`${basicFigures}, ${numberFigures}`];
   const write = await prepareEvents(connection, source, query);
   /**
-   * Finds the people on the page from only the events since a time. If more than `limit` people are found, they are the
-   * same as for the whole range.
+   * Finds the people on the page from only the events since a time. If it finds more than `limit` people, the whole
+   * range would return the same people.
    */
   const readNewest = (since: number) => {
     const conditions = [
@@ -120,7 +120,7 @@ export const computePeople = async (
         GROUP BY person HAVING ${and(conditions)} ORDER BY key DESC, person DESC LIMIT ${limit + 1}`,
     );
   };
-  /** All events of these people. */
+  /** Returns the figures of these people over all their events. */
   const readListed = async (people: Row[]) => {
     const numbers = people.map(({ person }) => Number(person));
     const events = write(await writeListed(connection, source, numbers));

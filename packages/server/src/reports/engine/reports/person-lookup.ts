@@ -1,4 +1,7 @@
-/** Looks up each event's person in memory: a join with owners returns events out of order, and sorting them is slow. */
+/**
+ * Looks up each event's person in memory, because a join with owners returns events out of order, and sorting them is
+ * slow.
+ */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Source } from '../source.ts';
 import { type SQL, sql } from '../sql.ts';
@@ -16,13 +19,13 @@ interface Stretch {
   readonly person: number;
 }
 
-/** Returns a function from an event's holder and sequence to its person. */
+/** Returns a function that returns an event's person for its holder and sequence. */
 export const createPersonLookup = async (connection: DuckDBConnection, source: Source) => {
   const { person: tables, bounds, through: last } = source;
   const { user: users, contact: contacts } = bounds;
   /** The person of each holder, starting with the highest user number. NaN if the person depends on the sequence. */
   const persons = Float64Array.from({ length: users + contacts + 1 }, (_, index) => index - users);
-  /** The stretches of each holder, for users whose events may belong to several people. */
+  /** The stretches of each holder, for users whose events can belong to several people. */
   const stretches = new Map<number, Stretch[]>();
 
   for (const { contact, owner } of await run(connection, sql`SELECT contact, owner FROM ${tables.merged}`))

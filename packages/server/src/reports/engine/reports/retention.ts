@@ -10,9 +10,9 @@ import { prepareGroups, sameGroup, toKeys, toOrder, toValues } from './groups.ts
 import { createScope } from './scope.ts';
 
 /**
- * Creates the temporary tables `periods`, with the first and last places of countRow events by person and period;
- * `cohorts`, with the period and place of each person's first event; and with a `grouping` also `members`, with the
- * groups of that event.
+ * Creates the temporary tables `periods`, with the places of each person's first `first` event and last `back` event in
+ * each period; and `cohorts`, with the period and place of each person's first event. With a `grouping`, also creates
+ * `members`, with the groups of that event.
  */
 export const prepareCohorts = async (
   connection: DuckDBConnection,

@@ -12,8 +12,8 @@ const maxBigint = 2 ** 63;
 /** The source of the session numbers of a report's events (sessions.ts). */
 export interface Sessions {
   /**
-   * Spans no longer than the session pause, so that a visitor has one session per span. Null if all session numbers are
-   * stored with the events.
+   * A grid whose spans are no longer than the session pause, so that a visitor has one session per span. Null if all
+   * session numbers are stored with the events.
    */
   readonly grid: Grid | null;
   /** The range of all session numbers. */
@@ -21,7 +21,7 @@ export interface Sessions {
   readonly greatest: number;
 }
 
-/** Which events `hits` selects, and which of their columns in addition to `user` (0: none). */
+/** Which events `hits` selects, and which of their columns in addition to `user` (0: no user). */
 export interface HitOptions {
   readonly person?: boolean;
   readonly session?: boolean;
@@ -36,7 +36,7 @@ export interface HitOptions {
   readonly owned?: boolean;
 }
 
-/** Builds a statement over a report's events. Each call adds the columns that it uses to those that are read. */
+/** Builds a statement over a report's events. Each call adds the columns that it uses to the columns that are read. */
 export const createScope = (source: Source, query: ReportQuery) => {
   const read = new Set(['sequence', 'user', 'contact', 'eventTime']);
   const addedColumns: SQL[] = [];
@@ -88,8 +88,8 @@ export const createScope = (source: Source, query: ReportQuery) => {
       return matched();
     },
     /**
-     * The position by time, then by sequence, as one number, which is faster to compare than two. A HUGEINT only if
-     * needed.
+     * The position of an event by time, then by sequence, as one number, which is faster to compare than two. It is a
+     * HUGEINT only if necessary.
      */
     get place(): SQL {
       const sequences = source.through + 1;
@@ -100,8 +100,8 @@ export const createScope = (source: Source, query: ReportQuery) => {
     /** The number of the span of the event's time. */
     spanOf: (grid: Grid): SQL => spanOf(grid, sql`"eventTime"`),
     /**
-     * Whether an event may belong to a visitor or session that has no earlier event in the span. It can't if the
-     * previous event of its session is in the span. Only for reports without a condition.
+     * Whether an event might be the first of its visitor or session in the span. It can't be if the previous event of
+     * its session is in the span. Only for reports without a condition.
      */
     adds(grid: Grid, sessions: Sessions): SQL {
       read.add('begins');

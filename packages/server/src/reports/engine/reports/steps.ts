@@ -1,13 +1,13 @@
 /**
  * Tracks how far units (people or sessions) get in a funnel, from events in the order in which they were stored. For
- * each step it stores only the latest possible start time, because that is the best for every later step.
+ * each step, it stores only the latest possible start time, because that leaves the most time for every later step.
  */
 
 const never = Number.NEGATIVE_INFINITY;
 
 /**
  * The numbers stored per unit: the time of its last event, its person, the latest start time for each step, and for
- * each step after the first the time from the first step when the unit first reached it.
+ * each step after the first, the time from the first step until the unit first reached it.
  */
 const countNumbers = (steps: number): number => 2 * steps + 1;
 
@@ -22,7 +22,7 @@ export const createProgress = (
 ) => {
   const numbers = countNumbers(steps);
   const units = Math.max(0, greatest - lowest + 1);
-  /** A unit's numbers are adjacent, for locality. */
+  /** The numbers of a unit are adjacent, for locality. */
   const state = new Float64Array(numbers * units).fill(never);
   /** Units whose events are out of chronological order or belong to two people. */
   const irregular = new Set<number>();
@@ -66,8 +66,8 @@ export const createProgress = (
       return counts;
     },
     /**
-     * The regular units that reached the first step, with their person and number of steps. `took`: for each step after
-     * the first, the time from the first step in milliseconds, or -1 for units that did not reach it.
+     * The regular units that reached the first step, with their person and number of steps. `took` has, for each step
+     * after the first, the time from the first step in milliseconds, or -1 for units that did not reach it.
      */
     ends() {
       const took = Array.from({ length: steps - 1 }, (): number[] => []);

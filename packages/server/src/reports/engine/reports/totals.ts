@@ -11,7 +11,7 @@ import { createScope } from './scope.ts';
 import { prepareSessions } from './sessions.ts';
 import { describeVisits } from './visit-figures.ts';
 
-/** In shorter spans, most events are in the first half hour, so `adds` would save little. */
+/** In shorter spans, a large part of the events are in the first half hour, so `adds` would save little. */
 const minAddsMilliseconds = 4 * sessionPauseMilliseconds;
 
 export const computeTotals = async (
