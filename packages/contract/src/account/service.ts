@@ -5,7 +5,7 @@ import { count, flag, isoTime, response, responseText, text } from '../response.
 
 export const getServiceInput = z.object({});
 export const getServiceOutput = response({
-  version: text('The version of Firsthand.', '0.1.0'),
+  version: text('The version of Firsthand.', '0.2.0'),
   retentionDays: count('The age in days at which events are deleted; 0 if they are never deleted.', 0),
   backupSeconds: count('The interval of automatic database backups, in seconds; 0 if there are none.', 86_400),
   backupTime: isoTime('When the newest automatic backup was made. Absent if there is none yet.').optional(),
