@@ -7,6 +7,9 @@ import type { ContactRow } from './contact-rows.ts';
 
 const noValues = '{"fields": {}, "tags": [], "attributes": []}';
 
+/** A cluster's coordinator that was restored from a backup may draw the number of another contact. */
+const assignedTwice = (contact: number) => new Error(`the contact number ${contact} was assigned to two contacts`);
+
 /**
  * Finds or creates the contact with the address, or without one, with the external ID. Does the same work in both
  * cases, so that the response time does not reveal to a browser token whether the key is known.
@@ -53,8 +56,7 @@ export const ensureContact = async (
       ],
     ),
   ]);
-  // A cluster's coordinator that was restored from a backup may draw the number of another contact.
-  if (row.contactUUID !== contactUUID) throw new Error(`the contact number ${contact} was assigned to two contacts`);
+  if (row.contactUUID !== contactUUID) throw assignedTwice(contact);
   return row;
 };
 
@@ -70,18 +72,20 @@ export const insertContact = async (
     (address === undefined || (await insertKey(db, 'contactEmailaddress', address, place))) &&
     (externalID === undefined || (await insertKey(db, 'contactExternalID', externalID, place)));
   if (!hasKeys) throw new ConcurrentChange();
-  const [, row] = await Promise.all([
+  const [, [row]] = await Promise.all([
     db.run('INSERT INTO contact_name (account, "contactUUID", contact) VALUES ($1, $2, $3)', [
       account,
       newContactUUID,
       contact,
     ]),
-    db.one<ContactRow>(
+    db.all<ContactRow>(
       `INSERT INTO contact (account, contact, "contactUUID", "contactExternalID", "contactEmailaddress", said, "contactStatus",
          verified, "createdTime", "updatedTime")
-       VALUES ($1, $2, $3, $4, $5, '${noValues}', 'active', $6, $7, $7) RETURNING *`,
+       VALUES ($1, $2, $3, $4, $5, '${noValues}', 'active', $6, $7, $7)
+       ON CONFLICT (account, contact) DO NOTHING RETURNING *`,
       [account, contact, newContactUUID, externalID ?? null, address ?? null, address !== undefined, time],
     ),
   ]);
+  if (row === undefined) throw assignedTwice(contact);
   return row;
 };
