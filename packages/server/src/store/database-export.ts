@@ -2,8 +2,8 @@
 import type { EventRow } from './rules/event-row.ts';
 
 /**
- * The copied tables besides events, with SQLite's columns. PostgreSQL exports all event repeats as `erased_repeat`,
- * which contains that an event was sent, but not by whom. It exports the requestUUID of a `request_repeat` as a key
+ * The copied tables except events, with SQLite's columns. PostgreSQL exports all event repeats as `erased_repeat`,
+ * which records that an event was sent, but not by whom. It exports the requestUUID of a `request_repeat` as a key
  * (idempotency-keys.ts).
  */
 export const exportedTables = [

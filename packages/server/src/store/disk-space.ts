@@ -1,6 +1,6 @@
 /**
- * Tracks whether the disk is still full after a write failed. `probe` throws if it is. With `isUnknown`, the first
- * check probes too: the disk may have been full before this process started.
+ * Tracks whether the disk is still full after a write failed. `probe` throws if the disk is full. With `isUnknown`, the
+ * first check probes too, because the disk may have been full before this process started.
  */
 export const createDiskSpaceCheck = (
   isDiskFull: (cause: unknown) => boolean,

@@ -54,7 +54,7 @@ export interface ExamineOptions {
 export const nearQuotaFraction = 0.8;
 const maxListed = 10;
 
-/** Counts the accounts over and near their quota, and names the largest accounts of each kind, up to `maxListed`. */
+/** Counts the accounts over and near their quota, and lists up to `maxListed` of the largest in each group. */
 export const checkQuotas = (sizes: readonly AccountSize[], { accountBytes }: ExamineOptions): Finding[] => {
   if (accountBytes === undefined) return [];
   const describe = (accounts: readonly AccountSize[]) => {

@@ -27,6 +27,6 @@ export interface StoreMeasures {
   readonly storedBytes: number;
   /** Free space on the database's disk. SQLite files only. */
   readonly freeBytes?: number | undefined;
-  /** Absent in memory and in commands on a SQLite file. */
+  /** Undefined for in-memory databases, and when a command opens a SQLite file. */
   readonly commits?: CommitMeasures | undefined;
 }

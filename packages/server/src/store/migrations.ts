@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 
 /**
  * Reads a driver's migrations, in order. Each release has a folder; unreleased migrations are in `next`, which may have
- * subfolders. A merged migration is never edited.
+ * subfolders. Migrations are never edited once they are merged.
  */
 export const readMigrations = (folder: URL): { number: number; sql: string }[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })

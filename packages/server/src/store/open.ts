@@ -20,9 +20,9 @@ export interface StoreOptions {
   readonly role: 'server' | 'command';
   /** Whether a command creates a missing database. A server always does. */
   readonly create?: boolean;
-  /** The backup of a SQLite file that a server makes before it changes the schema. */
+  /** Where a server backs up a SQLite file before it changes the schema. */
   readonly updateBackup?: UpdateBackup | undefined;
-  /** Called when the state of the disk is unknown. Send no more responses and exit the process. */
+  /** Called when the state on disk is unknown. The process must send no more responses and exit. */
   readonly onFatal: (error: Error) => void;
   /**
    * Called once when background work fails, and again only after the work has succeeded in between. The store retries

@@ -1,6 +1,5 @@
 /**
- * The data that reports and exports read from a store: an account's events as they were stored, and every change of
- * owners.
+ * The data that reports and exports read from a store: an account's events as they were stored, and every owner change.
  */
 import type { ContactField } from '../identity/contact-view.ts';
 
@@ -25,7 +24,7 @@ export interface EventFeedPage {
   readonly attributes: readonly AttributeColumn[];
   /** All events up to this sequence were examined. Pass it as `beyond` of the next query. */
   readonly through: number;
-  /** All events before this sequence were deleted, including those of earlier responses. */
+  /** All events before this sequence were deleted, including events in earlier responses. */
   readonly firstSequence: number;
   /** Whether events after `through` are stored already. */
   readonly more: boolean;
@@ -39,8 +38,8 @@ export interface OwnerStretch {
 }
 
 /**
- * Erased events: this user's events without a contact, events logged with this contact, or all events of a stretch of
- * an undone import; after < sequence ≤ through.
+ * Erased events with after < sequence ≤ through: this user's events without a contact, events logged with this contact,
+ * or (for an undone import) all events.
  */
 export type FeedErasure =
   | { readonly user: number; readonly after: number; readonly through: number }
@@ -85,7 +84,7 @@ export interface ReportFeed {
     readonly beyond: number;
     readonly most: number;
   }): Promise<EventFeedPage>;
-  /** Reads the changes of owners since a position; if `since` is null, all of them. */
+  /** Reads the owner changes since a position; if `since` is null, all owners. */
   feedOwners(query: { readonly account: number; readonly since: string | null }): Promise<OwnerFeedPage>;
 }
 

@@ -9,7 +9,7 @@
  *   creates new identifiers.
  * - Times are milliseconds since 1970 and come from the caller.
  *
- * Pages: pass `next` of a page as `beyond` to read the following page. `next` is null after the last page.
+ * Pagination: pass a page's `next` as `beyond` to read the following page. `next` is null on the last page.
  *
  * | term            | meaning                                                                                               |
  * |-----------------|-------------------------------------------------------------------------------------------------------|
@@ -17,7 +17,7 @@
  * | token           | authorizes requests. Kinds: browser (public), viewer, editor, server, operator                        |
  * | live token      | a token that is neither revoked nor expired                                                           |
  * | member          | a person who may sign in to the console                                                               |
- * | access          | a member's token; its secret is discarded, so it only creates sessions                                |
+ * | access          | a member's token; its secret is discarded, so it can only create sessions                             |
  * | session         | a token in a console cookie; revoking the token that created it ends it                               |
  * | known network   | a network from which a member signed in with a password; stored as a keyed hash for 30 days           |
  * | passkey         | the public key of a credential that a member signs in with                                            |
@@ -25,7 +25,7 @@
  * | contact         | a person, found by e-mail address or by the customer's own external ID                                |
  * | key             | an external ID or e-mail address; it identifies one contact                                           |
  * | page-made key   | a key that only browser tokens have sent; a server token may assign it to another contact             |
- * | sequence        | the position of an event or statement in the store's single order; never reused                       |
+ * | sequence        | the position of an event or statement in the order of the whole store; never reused                   |
  * | statement       | a link ("from this sequence on, this user is this contact") or an unlink                              |
  * | merge           | makes two contacts one person; reads and writes of the merged contact go to the other                 |
  * | owner           | the contact that an event belongs to, computed from statements and merges (identity/ownership.ts)     |
@@ -38,7 +38,7 @@
  * | segment         | a report filter that an account saved under a name                                                    |
  * | bot mark        | the attribute on events that a bot sent   (`robotMark`)                                               |
  * | refused request | a write refused for its content; it is on its token's list and can be replayed after a fix            |
- * | import          | a file whose records were stored once, and can be removed together                                    |
+ * | import          | a file whose records are stored only once, and can be removed together                                |
  * | evicted         | removed from a full list of refused requests                                                          |
  */
 
@@ -59,7 +59,7 @@ export interface Store extends ReportFeed, ReportNames {
    * `tokenHash` is the hex SHA-256 of the token's text.
    */
   findAccess(tokenHash: string, time?: number): Promise<Access | undefined>;
-  /** Whether a token with this hash was ever created. Reads a cache only: false may also mean "not cached". */
+  /** Whether a token with this hash was ever created. Reads a cache only: false can also mean "not cached". */
   wasTokenCreated(tokenHash: string): Promise<boolean>;
   /** Returns the keys for an account's contactProofs: the raw SHA-256 of each server token that is live at `time`. */
   findProofKeys(request: { account: number; time: number }): Promise<Uint8Array[]>;
@@ -141,7 +141,8 @@ export interface Store extends ReportFeed, ReportNames {
   }): Promise<{ account: number; memberID: string; access: MemberAccess }>;
   /**
    * Returns the members with this e-mail address who have a password, at most one per account, and whether `network` (a
-   * hash) is known for each. The member of `accountUUID` comes first, then the most recently signed in.
+   * hash) is known for each. The member of the account `accountUUID` comes first, then the others, most recent sign-in
+   * first.
    */
   findMembers(request: {
     emailaddress: string;
@@ -150,8 +151,8 @@ export interface Store extends ReportFeed, ReportNames {
     time: number;
   }): Promise<MemberCredentials[]>;
   /**
-   * Records a network, as a hash, as known for these members for 30 days. Each member has the latest 20 networks. Skips
-   * members that no longer exist.
+   * Records a network (its hash) as known to these members for 30 days. Only a member's 20 latest networks are stored.
+   * Skips members that no longer exist.
    */
   recordKnownNetwork(request: { memberIDs: readonly string[]; network: string; time: number }): Promise<void>;
   /** Lists an account's members, sorted by e-mail address. */
@@ -160,10 +161,10 @@ export interface Store extends ReportFeed, ReportNames {
   updateMember(request: Change & { account: number; memberID: string; kind: TokenKind }): Promise<void>;
   /**
    * Removes a member and revokes its access. With `descendants`, also revokes the secret tokens that the member
-   * created, directly or indirectly, and ends the share links and open invitations.
+   * created, directly or indirectly, and ends the member's share links and open invitations.
    *
-   * Browser tokens stay live: they are in pages and give no access. Members that it invited stay, with all that they
-   * created.
+   * Browser tokens stay live: they are in pages and give no access. Members whom the member invited stay, as does
+   * everything that those created.
    */
   removeMember(
     request: Change & { account: number; memberID: string; descendants?: boolean | undefined },
@@ -223,7 +224,7 @@ export interface Store extends ReportFeed, ReportNames {
   saveSegment(
     request: Pick<SavedSegment, 'segmentName' | 'filter'> & { account: number; time: number },
   ): Promise<{ replaced: boolean }>;
-  /** Returns an account's segments, sorted by name; with `segmentNames`, only these. */
+  /** Returns an account's segments, sorted by name; with `segmentNames`, only those segments. */
   listSegments(request: { account: number; segmentNames?: readonly string[] | undefined }): Promise<SavedSegment[]>;
   deleteSegment(request: { account: number; segmentName: string }): Promise<void>;
 
@@ -278,18 +279,18 @@ export interface Store extends ReportFeed, ReportNames {
   /** Returns a page of events in sequence order. */
   getEvents(query: EventQuery): Promise<EventPage>;
   /**
-   * Returns each listed event ID that has events, with their count and the times of the first and last. While events
-   * are being deleted, the times may be off by 15 minutes.
+   * Returns each listed event ID that has events, with the number of events and the times of the first and last event.
+   * While events are being deleted, the times can be off by 15 minutes.
    */
   getEventDefinitions(account: number): Promise<EventDefinition[]>;
   /** Counts events by eventTime between each pair of adjacent `edges`; with `users`, also distinct users. */
   countEvents(query: CountQuery): Promise<CountBucket[]>;
   /**
    * Deletes the oldest events received before `time`, up to `most`, and requests refused before `time`, up to `most`.
-   * Returns the larger of the two counts: if it is `most`, more may be left.
+   * Returns the larger of the two counts; if it equals `most`, there might be more to delete.
    *
-   * A received time after `now` comes from a server clock that was ahead: the event counts as received at the same time
-   * as the next event with a plausible time. Throws Refusal('unavailable') while a cluster worker is unreachable.
+   * A received time after `now` comes from a server clock that was ahead. Such an event counts as received at the same
+   * time as the next event with a plausible time. Throws Refusal('unavailable') while a cluster worker is unreachable.
    */
   deleteEventsBefore(request: { time: number; most: number; now?: number }): Promise<number>;
 
@@ -300,7 +301,7 @@ export interface Store extends ReportFeed, ReportNames {
   searchContact(query: ContactSearch): Promise<FoundContacts>;
   /**
    * Returns the contacts that meet each condition, among the account's next `most` contacts in creation order. Merged
-   * contacts meet none.
+   * contacts never match.
    */
   feedContacts(query: {
     account: number;
@@ -310,7 +311,8 @@ export interface Store extends ReportFeed, ReportNames {
   }): Promise<ContactFeedPage>;
   /**
    * Removes a contact, and all contacts merged with it, from every read except event counts. Later commits delete its
-   * events and reduce the counts, possibly after the promise resolves. Repeat it by contactUUID to read the progress.
+   * events and reduce the counts, possibly after the promise resolves. Repeat the call with the contactUUID to read the
+   * progress.
    */
   eraseContact(request: NewErasure): Promise<ErasureReceipt>;
 
@@ -334,12 +336,12 @@ export interface Store extends ReportFeed, ReportNames {
 
   // Imports
   /**
-   * Creates an import. If the account has imported a file with this fingerprint, and has not undone that, returns the
-   * existing import instead. Throws Refusal('unavailable') while it is being undone, and Refusal('invalid_field') if the
-   * account already has `limits.importsPerAccount` imports.
+   * Creates an import. If the account has imported a file with this fingerprint, and has not undone that import,
+   * returns it instead. Throws Refusal('unavailable') while that import is being undone, and Refusal('invalid_field')
+   * if the account already has `limits.importsPerAccount` imports.
    */
   createImport(request: NewImport): Promise<Import>;
-  /** Returns an account's imports, newest first; with `kind`, of this kind. */
+  /** Returns an account's imports, newest first; with `kind`, only imports of this kind. */
   listImports(request: { account: number; kind?: ImportKind | undefined; limit: number }): Promise<Import[]>;
   /**
    * Stores the next records of an import and advances it, in one transaction. If the import is not at `position`, stores
@@ -351,10 +353,10 @@ export interface Store extends ReportFeed, ReportNames {
   /** Returns the outcomes that contacts would have in an import, and stores nothing. */
   previewImport(preview: ImportPreview): Promise<ImportOutcome[]>;
   /**
-   * Undoes an import. Reports exclude its events immediately; later commits delete its events and links, and the contacts
-   * that it created unless something else has changed or uses them, and restore other contacts' values that are still the
-   * import's. Repeat it to read the progress. Throws Refusal('unknown_import') and, with `kind`, Refusal('token_kind') if
-   * the import is of another kind.
+   * Undoes an import. Reports exclude its events immediately. Later commits delete its events, its links, and the
+   * contacts that it created unless something else has changed or uses them. In other contacts, they restore the values
+   * that have not changed since. Repeat the call to read the progress. Throws Refusal('unknown_import') and, with
+   * `kind`, Refusal('token_kind') if the import is of another kind.
    */
   undoImport(request: Change & { account: number; importID: string; kind?: ImportKind | undefined }): Promise<Import>;
 
@@ -366,7 +368,9 @@ export interface Store extends ReportFeed, ReportNames {
   addRefused(batch: RefusedBatch): Promise<void>;
   /** Returns a page of the listed requests, oldest first. */
   listRefused(query: RefusedQuery): Promise<RefusedPage>;
-  /** Returns, per token that ever had a request refused, how many are listed, evicted, erased and replayed. */
+  /**
+   * Returns how many requests are listed, evicted, erased and replayed, for each token that ever had a request refused.
+   */
   countRefused(query: { account?: number | null }): Promise<RefusedCount[]>;
   /**
    * Executes the write of a refused request and removes it from the list, atomically. If the write or any of its events
@@ -430,7 +434,7 @@ export interface AuditRecord {
   readonly subject: AuditSubject;
   /**
    * The account whose log gets the entry, identified by number, accountUUID, or one of its tokenIDs (`accountOf`). If
-   * none is set, the service's log gets it.
+   * none is set, the service's log gets the entry.
    */
   readonly account?: number | null | undefined;
   readonly accountUUID?: string;
@@ -520,7 +524,7 @@ export interface Passkey {
 }
 
 export interface NewPasskey extends Omit<Passkey, 'createdTime' | 'lastUsedTime'> {
-  /** The origin that created the passkey. It signs in on this origin only. */
+  /** The origin that created the passkey. The passkey works on this origin only. */
   readonly origin: string;
   /** A COSE key, in base64url. */
   readonly publicKey: string;
@@ -560,7 +564,7 @@ export interface NewToken {
   readonly tokenName: string;
   /** Hex SHA-256 of the token's text. */
   readonly hash: string;
-  /** The token's text. Only a browser token's is stored: it is public. */
+  /** The token's text. Stored only for browser tokens, which are public. */
   readonly text: string | null;
   readonly time: number;
   /** The number of the token that creates it; null or undefined: the command line. */
@@ -674,22 +678,25 @@ export interface NewImport extends Change {
 /** A file that is or was imported. */
 export interface Import extends Pick<NewImport, 'importID' | 'kind' | 'importName' | 'fingerprint'> {
   readonly state: ImportState;
-  /** The number of records of the file that were read: imported, repeated and refused ones. */
+  /** The number of records in the file that were read, including repeated and refused records. */
   readonly position: number;
   readonly imported: number;
   readonly repeated: number;
   readonly refused: number;
-  /** After an undo, the contacts that the import created and that stay, because something else has changed or uses them. */
+  /**
+   * After an undo, the number of contacts that the import created and that stay because something else has changed or
+   * uses them.
+   */
   readonly kept: number;
   readonly createdTime: number;
   /** When its undo began. */
   readonly undoneTime: number | null;
 }
 
-/** A record of a file: an event, or a contact to create or change. */
+/** A record in a file: an event, or a contact to create or change. */
 export interface ImportStep {
   readonly event?: NewEvent;
-  /** With an event: the contact that it names by external ID or address, to be created if there is none. */
+  /** For an event: the contact that it identifies by external ID or address. Created if it does not exist. */
   readonly contact?: NewContact;
   /** The status to give the contact. */
   readonly contactStatus?: ContactStatus | undefined;
@@ -700,21 +707,23 @@ export interface ImportBatch extends StoreCaller {
   readonly kind: ImportKind;
   /** The number of records that were read before. */
   readonly position: number;
-  /** The number of records of this batch, including those that are refused already and have no step. */
+  /** The number of records in this batch, including those without a step, which were refused before. */
   readonly records: number;
   readonly isLast: boolean;
   readonly receivedTime: number;
   /** The profile of new contacts without one. */
   readonly defaultProfileID: string;
   /**
-   * Whether a value replaces that of a contact that something else than an import wrote last. Otherwise it only fills
-   * empty ones.
+   * Whether values replace those of a contact whose last write was not an import. Otherwise, they only fill its empty
+   * values.
    */
   readonly replaces: boolean;
   readonly steps: readonly ImportStep[];
 }
 
-/** `created`: of a contact. With `replaces`, a contact that the record did not change is a duplicate. */
+/**
+ * `created`: whether a contact was created. With `replaces`, a contact that the record did not change is a duplicate.
+ */
 export type ImportOutcome = EventOutcome | { readonly kept: true; readonly created: boolean };
 
 export type ImportPreview = Omit<ImportBatch, 'importID' | 'kind' | 'position' | 'records' | 'isLast'>;
@@ -723,9 +732,9 @@ export const catalogueKinds = ['profile', 'tag', 'attr', 'event'] as const;
 export type CatalogueKind = (typeof catalogueKinds)[number];
 export type Catalogues = Readonly<Partial<Record<CatalogueKind, readonly CatalogueEntry[]>>>;
 
-/** How messages to Segment's API name contacts. */
+/** How messages to the Segment API identify contacts. */
 export interface SegmentSettings {
-  /** The profile of the contacts that they create; '' for none. */
+  /** The profile of the contacts that these messages create; '' for none. */
   readonly defaultProfileID: string;
   /** Whether `userId` is an e-mail address. Otherwise it is an external ID. */
   readonly userIDIsEmailaddress: boolean;
@@ -855,7 +864,7 @@ export interface EventBatch extends StoreCaller {
   readonly receivedTime: number;
   /**
    * Whether `receivedTime` is simulated, as in sample data: an earlier time then does not mean that the clock was set
-   * back. Only SQLite needs it, because its accounts share one current day.
+   * back. Only SQLite needs this flag, because its accounts share one current day.
    */
   readonly isSimulated?: boolean;
   readonly events: readonly NewEvent[];
@@ -912,8 +921,8 @@ export interface StoredEvent extends EventValues {
 }
 
 /**
- * A page may have fewer than `limit` events, or none, even if more follow: examined events and returned bytes are
- * bounded.
+ * A page can have fewer than `limit` events, or none, even if more follow, because the examined events and the returned
+ * bytes are limited.
  */
 export interface EventPage {
   readonly events: readonly StoredEvent[];
@@ -966,7 +975,7 @@ export interface NamedOther {
 export interface NewContact extends StoreCaller {
   /** The user to link; null: none. Null requires a server token. */
   readonly userUUID: string | null;
-  /** At least one of the two is set. `address` is canonical (parseAddress). */
+  /** At least one of `externalID` and `address` is set. `address` is canonical (parseAddress). */
   readonly externalID?: string | undefined;
   readonly address?: string | undefined;
   /** The other nonempty fields. */
@@ -1082,12 +1091,12 @@ export interface LinkDetail {
   readonly current: boolean;
 }
 
-/** Contacts are those that the links name, before merges. */
+/** A user's links, and who owns its history. Contacts are those that the links were created for, before merges. */
 export interface UserLinks {
   readonly userUUID: string;
-  /** In order of creation. An unlink has no contactUUID (''); so has a link to an erased contact. */
+  /** In order of creation. The contactUUID is '' for an unlink, and for a link to an erased contact. */
   readonly links: readonly Omit<LinkDetail, 'userUUID' | 'current'>[];
-  /** The owned parts of the user's history, ascending; adjacent ones of one owner are joined. */
+  /** The parts of the user's history that have an owner, ascending. Adjacent parts with the same owner are joined. */
   readonly stretches: readonly (Omit<OwnerStretch, 'contact'> & { readonly contactUUID: string })[];
 }
 
@@ -1103,7 +1112,10 @@ export interface ContactSearch {
   readonly text?: string | undefined;
   readonly externalID?: string | undefined;
   readonly address?: string | undefined;
-  /** Only these, by row number, at most 1,000: on one page, in any order and of any size. */
+  /**
+   * Only these contacts (row numbers, at most 1,000). All matches are returned on one page, in any order; `limit` is
+   * ignored.
+   */
   readonly contacts?: readonly number[] | undefined;
   readonly contactProfileID?: string | undefined;
   readonly contactTagID?: string | undefined;
@@ -1121,7 +1133,7 @@ export interface ContactSearch {
   readonly sort?: 'created' | 'seen' | undefined;
   readonly descending?: boolean | undefined;
   readonly limit: number;
-  /** Only contacts beyond this position in the sort order. */
+  /** Only contacts after this position in the sort order. */
   readonly beyond?: SearchPosition | undefined;
 }
 
@@ -1224,7 +1236,7 @@ export interface RefusedPage {
   readonly next: number | null;
 }
 
-/** The counts of a token's refused requests. All of them: listed + evicted + erased + replayed. */
+/** The counts of a token's refused requests. The total is listed + evicted + erased + replayed. */
 export interface RefusedCount extends Pick<RefusedRequest, 'accountUUID' | 'tokenID' | 'tokenKind'> {
   readonly listed: number;
   readonly listedBytes: number;
@@ -1233,7 +1245,7 @@ export interface RefusedCount extends Pick<RefusedRequest, 'accountUUID' | 'toke
   readonly replayed: number;
 }
 
-/** The write runs with the rights of the token `tokenID`, which the audit entry names. */
+/** The write runs with the rights of the token `tokenID`, which the audit entry records. */
 export type RefusedReplay = ReplayedWrite & {
   readonly refused: number;
   readonly tokenID?: string;

@@ -10,13 +10,19 @@ export type CreatedContact = Pick<
   'account' | 'externalID' | 'address' | 'newContactUUID' | 'verified' | 'time'
 >;
 
-/** Like CreatedContact, from a server token. A null external ID, which requires an address, clears it. */
+/**
+ * Like CreatedContact, from a server token. A null external ID clears the contact's external ID, and requires an
+ * address.
+ */
 export type PutContact = Omit<CreatedContact, 'verified' | 'time' | 'externalID'> & Pick<NewKeys, 'externalID'>;
 
 export interface ContactUpdate
   extends Pick<ContactChange, 'fields' | 'addedTags' | 'removedTags' | 'attributes' | 'contactStatus' | 'time' | 'by'> {
   readonly keys: NewKeys;
-  /** Whether the contact was found by one of several keys. Keys that its person already has are not written. */
+  /**
+   * Whether the contact was found by one of several keys. Keys that a contact of the same person already has are not
+   * written.
+   */
   readonly isFound?: boolean;
 }
 

@@ -5,7 +5,7 @@ import type { ClaimDetail, ContactDetail, FoundContact, LinkDetail, MergeDetail 
 /** The maximum JSON length of a page, in UTF-16 code units. A single entry may exceed 200 KB. */
 const maxCharacters = 1024 * 1024;
 
-/** The entries that a driver reads for one page of a list: up to one more than fits. */
+/** The entries that a driver reads for one page of a list: up to one more than the page has room for. */
 export interface Listing<Item> {
   /** The total number of entries. */
   readonly count: number;

@@ -126,7 +126,7 @@ export const toHandle = (claim: ClaimRow, nameOf: NameOf, merges: ContactMerges)
   return toContactDetail(contact, viewClaim({ values: valuesOfHandle(claim) }, merges), nameOf, []);
 };
 
-/** Returns a contact for search results, with only its own tags: a catalogue may have a thousand. */
+/** Returns a contact for search results, with only its own tags, because a catalogue can have a thousand. */
 export const toFoundContact = (
   contact: Contact & Pick<FoundContact, 'contact'>,
   view: ContactView,

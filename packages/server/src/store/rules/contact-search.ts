@@ -2,7 +2,7 @@
  * Contact search. The index has the hashed terms of each contact's view, sorted by creation time or by the day on which
  * the contact was last seen. It may be stale, so each candidate is checked against the contact's view.
  *
- * A search reads one part of the index: in page order or, if few contacts match, completely.
+ * A search reads one part of the index, either in page order or, if few contacts match, completely.
  */
 import { createHash } from 'node:crypto';
 import type { ContactView } from '../../identity/contact-view.ts';
@@ -20,9 +20,9 @@ export const neverSeen = 0;
 export const maxStaleContacts = 2_000;
 /** The number of contacts per scan for stale contacts. */
 export const contactsPerScan = 5_000;
-/** Up to this many candidates are sorted for a page. If more match, the index is read in page order. */
+/** Up to this many candidates are sorted for a page. If there are more, the index is read in page order. */
 export const maxCollected = 10_000;
-/** A nonempty page ends after this many candidates. */
+/** A page with at least one contact ends after this many candidates. */
 export const maxExamined = 4_000;
 /** The number of contact views read per step, and of index entries read in a page's first step. */
 export const candidatesPerStep = 200;
@@ -100,7 +100,7 @@ export interface KeyRange {
   readonly before: SearchPosition;
 }
 
-/** Contact numbers start at 1, so this sorts before every contact with the key. */
+/** Contact numbers start at 1, so this position sorts before every contact with the key. */
 const startOfKey = (key: number): SearchPosition => ({ key, contact: 0 });
 const first = startOfKey(Number.MIN_SAFE_INTEGER);
 const last = startOfKey(Number.MAX_SAFE_INTEGER);
@@ -156,18 +156,24 @@ export const isInRange = ({ sort, created, seen, range }: Asked, found: Omit<Fou
   );
 };
 
-/** Whether a contact matches according to the index. The contact's view has the final say. */
+/** Whether a contact matches according to the index. The contact's view decides. */
 export const isCandidate = (asked: Asked, found: Found): boolean =>
   isInRange(asked, found) && asked.terms.every((terms) => terms.some((term) => found.terms.includes(term)));
 
-/** A part of the index: the contacts with any of the terms, by creation time; `terms` null: all contacts, by `key`. */
+/**
+ * A part of the index: the contacts with any of the terms, sorted by creation time. If `terms` is null: all contacts,
+ * sorted by `key`.
+ */
 export interface IndexPart {
   readonly terms: AnyTerm | null;
   readonly key: SortKey;
   readonly range: KeyRange;
 }
 
-/** Where candidates come from. `inOrder`: in page order. Otherwise the part is small and is sorted. */
+/**
+ * The part of the index that candidates are read from. If it is not read `inOrder` (page order), it is small and is
+ * sorted.
+ */
 export interface Source {
   readonly part: IndexPart;
   readonly inOrder: boolean;
@@ -178,7 +184,7 @@ const isWhole = ({ after, before }: KeyRange) => after === first && before === l
 export const isUnlimited = ({ created, seen }: Pick<Asked, 'created' | 'seen'>): boolean =>
   isWhole(created) && isWhole(seen);
 
-/** Returns the index parts that may be the source, one per filter. */
+/** Returns the index parts that can serve as the source, one per filter. */
 export const partsOf = (asked: Asked): IndexPart[] => {
   const { sort, terms, created, seen } = asked;
   const other = sort === 'created' ? seen : created;

@@ -1,4 +1,7 @@
-/** Names of erased contacts, claims and requests. Only their keyed hashes are stored, to recognize late requests. */
+/**
+ * Names of erased contacts, claims and requests. Only keyed hashes of these names are stored, to recognize late
+ * requests.
+ */
 import { createHmac } from 'node:crypto';
 import { Refusal } from '../../shared/refusal.ts';
 

@@ -20,7 +20,7 @@ interface Names {
 export const toMergedEventID = (eventID: number, { event }: Pick<CatalogueMerges, 'event'>): number =>
   event.groups.length === 0 ? eventID : Number(event.keptOf(String(eventID)));
 
-/** `why` has the event's owner. Its statement, if any, names the claim that created it. */
+/** `why` has the event's owner. Its statement, if any, has the claim that created the statement. */
 export const toStoredEvent = (
   event: EventRow,
   why: Why,

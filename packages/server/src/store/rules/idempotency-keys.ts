@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto';
 
-/** Stored as the token number of a request of which only the hash is known. The hash includes the real number. */
+/** Stored as the token number of a request if only its hash is known. The hash includes the real token number. */
 export const tokenInKey = 0;
 
 const blockBytes = 64;

@@ -1,10 +1,10 @@
-/** What an import changed of a contact that existed before, so that an undo can restore it. */
+/** What an import changed in a contact that existed before, so that an undo can restore the contact. */
 import type { ContactStatus } from '@firsthand/contract/contact';
 import type { PlainField } from '../../identity/contact-view.ts';
 import type { ContactImport, NewContact } from '../store.ts';
 import type { ContactUpdate } from './contact-changes.ts';
 
-/** A contact's own values and keys, each as a text. The names are those of `toRecordedValues`. */
+/** A contact's own values and keys, each as a text, by the names that `toRecordedValues` uses. */
 export type RecordedValues = ReadonlyMap<string, string>;
 
 interface OwnRecord {
@@ -37,7 +37,7 @@ export const toRecordedValues = (own: OwnRecord): RecordedValues =>
     ].flatMap(([name, value]) => (value === null || value === undefined || value === '' ? [] : [[name, value]])),
   );
 
-/** By name: the value before the import, and the one that it wrote. Null: absent. */
+/** By name: the value before the import, and the value that the import wrote. Null: absent. */
 export type ImportChanges = Readonly<Record<string, readonly [before: string | null, after: string | null]>>;
 
 /** Adds the difference between two states of a contact to its earlier changes by the same import. */
@@ -51,7 +51,7 @@ export const addChanges = (earlier: ImportChanges, before: RecordedValues, after
   return Object.fromEntries(changes);
 };
 
-/** Returns the changed values, by the names that files of contacts have for them. */
+/** Returns the changed values, by their names in contact files. */
 export const listChanges = (changes: ImportChanges): ContactImport['changes'] =>
   Object.entries(changes)
     .filter(([name]) => name !== updatedTime)
@@ -64,7 +64,7 @@ export const listChanges = (changes: ImportChanges): ContactImport['changes'] =>
 export const isChanged = (before: RecordedValues, after: RecordedValues): boolean =>
   Object.keys(addChanges({}, before, after)).some((name) => name !== updatedTime);
 
-/** Leaves out the values of a request that a contact has already. */
+/** Omits the values of a request that the contact already has. */
 export const withoutPresent = (
   { fields, tags, attributes }: Pick<NewContact, 'fields' | 'tags' | 'attributes'>,
   present: RecordedValues,
@@ -85,7 +85,7 @@ export interface Restoration {
   readonly time: number | undefined;
 }
 
-/** Restores the values that are still those of the import. */
+/** Returns how to restore the values that have not changed since the import. */
 export const toRestoration = (changes: ImportChanges, current: RecordedValues): Restoration => {
   const restored = Object.entries(changes).filter(([name, [, after]]) => (current.get(name) ?? null) === after);
   const of = (kind: string) =>

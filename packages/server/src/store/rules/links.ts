@@ -25,8 +25,8 @@ export type StatementWithClaim = Statement & Pick<StatementRow, 'claim'>;
 
 /**
  * Returns how a link changes the user's statements, and whether it `exists`. For a browser token, each key has its own
- * links, and only the links of its claims count. The token must not learn what a server token linked, or that two keys
- * find one contact.
+ * links, and only the links of its claims count. The browser token must not learn what a server token linked, or that
+ * two keys find the same contact.
  */
 export const decideNewLink = (
   statements: readonly StatementWithClaim[],

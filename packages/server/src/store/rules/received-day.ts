@@ -27,7 +27,7 @@ const toDay = (time: number): number => Math.floor(time / dayMilliseconds);
 export const dayAt = ({ day, clockDay }: CurrentDay, receivedTime: number): CurrentDay => {
   const today = toDay(receivedTime);
   const isCatchingUp = today <= day && today > clockDay && day - today > maxAheadDays;
-  // A clock that was set back by at most one day passes midnight again: that adds no day.
+  // A clock that was set back by at most one day passes midnight again, which must not add a day.
   const isOtherDay = today > clockDay || today < clockDay - 1;
   return { day: isCatchingUp ? day + 1 : Math.max(day, today), clockDay: isOtherDay ? today : clockDay };
 };

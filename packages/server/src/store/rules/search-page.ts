@@ -18,7 +18,7 @@ export const createSearchPage = ({ limit, descending, beyond }: ContactSearch) =
     (descending ? byKey(position, end) : byKey(end, position)) < 0;
   const page = createPageBuilder(limit);
   /**
-   * The contacts on the page. A contact may be both waiting and in the index, if it was indexed while the page was
+   * The contacts on the page. A contact can be both waiting and in the index if it was indexed while the page was being
    * read.
    */
   const added = new Set<number>();
@@ -29,8 +29,8 @@ export const createSearchPage = ({ limit, descending, beyond }: ContactSearch) =
   let end = beyond;
 
   /**
-   * Sorts the waiting matches and drops those that can't fit. One more than `limit` stays, to determine whether more
-   * follow.
+   * Sorts the waiting matches and drops those that don't fit on the page. Keeps one more than `limit`, to determine
+   * whether more follow.
    */
   const sort = () => {
     if (!isSorted) waiting = waiting.sort(compare).slice(0, limit + 1);
@@ -71,7 +71,7 @@ export const createSearchPage = ({ limit, descending, beyond }: ContactSearch) =
     isEmpty: (): boolean => page.contacts.length === 0,
     /** Ends the page at a position that was passed. */
     endAt: (next: SearchPosition): FoundContacts => ({ contacts: page.contacts, next }),
-    /** Ends the page when no candidates are left before `next` (null: at all). */
+    /** Ends the page when no candidates are left before `next` or, if it is null, at all. */
     end: (next: SearchPosition | null = null): FoundContacts => addBefore() ?? { contacts: page.contacts, next },
   };
 };

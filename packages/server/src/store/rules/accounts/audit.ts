@@ -32,7 +32,7 @@ const entryBuilders = {
   // The account's own log is deleted with it.
   deleteAccount: (_, { accountUUID, isGone }) => (isGone ? [{ subject: { accountUUID }, account: null }] : []),
   createToken: ({ tokenID, kind, createdBy = null }) => [{ subject: { tokenID, tokenKind: kind }, by: createdBy }],
-  // A token that was revoked before gets no second entry.
+  // Revoking a token again adds no second entry.
   revokeToken: ({ tokenID, time }, { revokedTime, descendants }) => [
     ...(revokedTime === time ? [{ subject: { tokenID } }] : []),
     ...descendants.map((each) => ({ subject: { tokenID: each }, account: null, accountOf: each })),

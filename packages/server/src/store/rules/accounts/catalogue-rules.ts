@@ -1,4 +1,4 @@
-/** Catalogue rules: which IDs a request uses, which of them a token may use, and which are listed on first use. */
+/** Catalogue rules: which IDs a request uses, which of them a token may use, and which are added on first use. */
 
 import { canonicalName } from '@firsthand/contract/fields';
 import { limits } from '@firsthand/contract/limits';
@@ -23,7 +23,7 @@ export interface Use {
   /** Null for an event that is identified by `name`. */
   readonly id: string | null;
   readonly name?: string | null;
-  /** Whether the name may be listed. */
+  /** Whether the name may be added to the catalogue. */
   readonly mayAddName?: boolean;
   readonly field: string;
   /** Whether an event uses the ID. If a server token lists an ID through an event, browser tokens may use it too. */
@@ -33,24 +33,25 @@ export interface Use {
 export interface Listed {
   /** Whether browser tokens may use it. */
   readonly forBrowsers: boolean;
-  /** Whether only browser tokens have used it. Such an entry is dropped if a full catalogue needs room. */
+  /** Whether only browser tokens have used it. Such an entry is dropped when a full catalogue needs room. */
   readonly byBrowser: boolean;
   /**
-   * Whether this is an event whose name is not its ID. It is never dropped: the name's next event would get another ID.
+   * Whether this is an event whose name is not its ID. It is never dropped, because later events with the name would
+   * get a different ID.
    */
   readonly isNamedEvent: boolean;
 }
 
-/** An account's settings, and the IDs that it lists. */
+/** An account's catalogue settings, and the IDs in its catalogues. */
 export interface AccountCatalogues extends CatalogueSettings {
   readonly listed: Readonly<Record<CatalogueKind, Map<string, Listed>>>;
   readonly merges: CatalogueMerges;
   /** The IDs of events by the canonical form of their names. */
   readonly eventIDs: Map<string, string>;
-  /** The lowest eventID that the next name may get. It never decreases, so that no two names share an ID. */
+  /** The lowest eventID that can be assigned to the next name. It never decreases, so that no two names share an ID. */
   nextEventID: number;
   /**
-   * Whether events are stored under an eventID. It may be unlisted, because it was removed or the catalogue was full.
+   * Whether events are stored under an eventID, even if the ID was removed or the catalogue was too full to list it.
    */
   readonly hasEvents: (eventID: string) => boolean;
 }
@@ -74,7 +75,7 @@ interface ListedRow {
   readonly mergedInto: string | null;
 }
 
-/** Adds an event's name. If several IDs have it, the lowest wins. */
+/** Adds an event's name. If several IDs have the name, the lowest ID wins. */
 const addName = (eventIDs: Map<string, string>, name: string, id: string): void => {
   const other = eventIDs.get(canonicalName(name));
   if (other === undefined || Number(id) < Number(other)) eventIDs.set(canonicalName(name), id);
@@ -103,7 +104,9 @@ type Naming = Pick<EventQuery, 'eventID' | 'eventName'> & Partial<Pick<EventQuer
 export type ResolvedQuery<Query> = Omit<Query, keyof Naming> & {
   /** Undefined: all events. */
   readonly eventIDs: readonly number[] | undefined;
-  /** The value of the first of these attributes that an event has counts. Undefined: all events. */
+  /**
+   * In order of precedence: only the value of the first attribute that an event has is compared. Undefined: all events.
+   */
   readonly attrIDs: readonly string[] | undefined;
 };
 
@@ -229,7 +232,9 @@ export const usesOfEvent = ({
   return uses;
 };
 
-/** Whether a browser token may use an ID, according to the kept entry. Undefined if the ID is not listed. */
+/**
+ * Whether a browser token may use an ID; for a merged ID, the kept entry decides. Undefined if the ID is not listed.
+ */
 const isForBrowsers = ({ listed, merges }: AccountCatalogues, kind: CatalogueKind, id: string): boolean | undefined =>
   listed[kind].get(merges[kind].keptOf(id))?.forBrowsers;
 
@@ -254,8 +259,8 @@ const findDroppable = (
 };
 
 /**
- * Makes room for unlisted IDs by dropping entries that only browser tokens used. Deletes them from `listed` and returns
- * them; returns undefined if there is no room.
+ * Makes room for unlisted IDs by dropping entries that only browser tokens used. Deletes these entries from `listed`
+ * and returns them; returns undefined if there is no room.
  */
 const makeRoom = (all: AccountCatalogues, kind: CatalogueKind, ids: ReadonlySet<string>): Listing[] | undefined => {
   const listed = all.listed[kind];
@@ -266,7 +271,7 @@ const makeRoom = (all: AccountCatalogues, kind: CatalogueKind, ids: ReadonlySet<
   return dropped?.map((id) => ({ kind, id, listed: undefined }));
 };
 
-/** Whether another event name can be listed. Browser tokens may not fill the catalogue. */
+/** Whether another event name can be added. Browser tokens may not fill the catalogue. */
 const hasRoomForName = (ids: AccountCatalogues, browser: boolean): boolean => {
   const { event } = ids.listed;
   if (findDroppable(ids, 'event', event.size + 1 - limits.idsPerCatalogue) === undefined) return false;
@@ -283,14 +288,17 @@ export const checkUses = (ids: AccountCatalogues, browser: boolean, uses: readon
     const id = idOf(ids, use);
     const entry = id === undefined ? undefined : listed[use.kind].get(id);
     if (entry === undefined && strict) throw refusalOf('unknown_id', use, 'this strict account does not list');
-    // An unlisted name can map to the ID of an event that is closed to browsers: a page must not reach it that way.
+    // An unlisted name can map to the ID of an event that is closed to browsers, so pages must not send such a name.
     if (browser && isForBrowsers(ids, use.kind, id ?? String(unlistedIDIn(ids, use.name as string))) === false) {
       throw refusalOf('id_not_for_browser', use, 'a browser token may not use');
     }
   }
 };
 
-/** Whether using an ID lists it. Browser tokens may add profiles, tags and attributes only if the account allows it. */
+/**
+ * Whether using an ID adds it to the catalogue. Browser tokens may add profiles, tags and attributes only if the
+ * account allows it.
+ */
 const isListedOnUse = (
   { strict, browserCatalogue }: CatalogueSettings,
   browser: boolean,
@@ -305,7 +313,7 @@ export const isRegistered = (ids: AccountCatalogues, browser: boolean, use: Use)
   return entry !== undefined && (browser || !entry.byBrowser);
 };
 
-/** `taken`: more IDs that are in use. */
+/** `taken`: additional IDs that are in use. */
 const takeEventID = (ids: AccountCatalogues, taken?: ReadonlyMap<string, unknown>): string => {
   const isTaken = (id: string) => ids.listed.event.has(id) || taken?.has(id) === true || ids.hasEvents(id);
   while (isTaken(String(ids.nextEventID))) ids.nextEventID += 1;
@@ -320,7 +328,7 @@ const takeIDForName = (ids: AccountCatalogues, name: string, taken?: ReadonlyMap
   return isFree && ids.hasEvents(id) ? id : takeEventID(ids, taken);
 };
 
-/** Lists a new event name if allowed and there is room. Returns the changes, as listUses does. */
+/** Adds a new event name if that is allowed and there is room. Returns the changes, as registerUses does. */
 const listName = (ids: AccountCatalogues, browser: boolean, { name, mayAddName }: Use): Listing[] => {
   const { event } = ids.listed;
   if (!mayAddName || !hasRoomForName(ids, browser)) return [];
@@ -332,7 +340,10 @@ const listName = (ids: AccountCatalogues, browser: boolean, { name, mayAddName }
   return [...dropped, { kind: 'event', id, listed, name: name as string }];
 };
 
-/** Lists the used IDs that are unlisted, while there is room. Returns the changes, which the caller must write. */
+/**
+ * Adds the IDs in `uses` that are not listed yet, as long as there is room. Returns the changes, which the caller must
+ * write.
+ */
 export const listUses = (ids: AccountCatalogues, browser: boolean, uses: readonly Use[]): Listing[] => {
   const { listed, browserCatalogue } = ids;
   const listings: Listing[] = [];
@@ -348,8 +359,9 @@ export const listUses = (ids: AccountCatalogues, browser: boolean, uses: readonl
     const isFull = listed[kind].size >= limits.idsPerCatalogue;
     const dropped = entry || !isFull ? [] : browser ? undefined : makeRoom(ids, kind, new Set([id]));
     if (!dropped) continue;
-    // Tags and attributes that a server token set on a contact are closed to browser tokens, unless the account allows
-    // it. Profiles are open: every createContact needs one, and a browser token's profile never replaces another.
+    // Tags and attributes that a server token adds with a contact are closed to browser tokens, unless the account
+    // allows browsers to add IDs. Profiles are open: every createContact needs one, and a browser token's profile never
+    // replaces another.
     const isOpen = browser || browserCatalogue || inEvent || kind === 'profile';
     const isNamedEvent = entry?.isNamedEvent ?? false;
     const newEntry = { forBrowsers: entry?.forBrowsers ?? isOpen, byBrowser: browser, isNamedEvent };
@@ -360,8 +372,8 @@ export const listUses = (ids: AccountCatalogues, browser: boolean, uses: readonl
 };
 
 /**
- * Whether all IDs of an event may be used and none needs to be listed. This is true for nearly every event, and faster
- * to check than listing the event's uses.
+ * Whether all IDs of an event may be used and none has to be added. This is true for nearly every event, and faster to
+ * check than collecting the event's uses.
  */
 export const isSettled = (
   ids: AccountCatalogues,
@@ -407,8 +419,9 @@ const resolveIDs = (ids: AccountCatalogues, entries: readonly CatalogueEntry[]):
 };
 
 /**
- * Splits the entries of an account request: `written` must be added or changed, `dropped` removed, on request or to
- * make room. Also deletes the dropped entries from `ids`. Throws a Refusal if there is no room.
+ * Splits the entries of an account request: `written` entries must be added or changed; `dropped` entries must be
+ * removed, on request or to make room. Also deletes the dropped entries from `ids`. Throws a Refusal if there is no
+ * room.
  */
 export const splitEntries = (ids: AccountCatalogues, catalogues: Catalogues) => {
   const { listed } = ids;

@@ -33,7 +33,7 @@ export const toCatalogueMerges = (rows: readonly MergeRow[]): CatalogueMerges =>
 
 export const noMerges: CatalogueMerges = toCatalogueMerges([]);
 
-/** Whether Firsthand adds this attribute itself. Accounts need not list it and cannot close it to browsers. */
+/** Whether Firsthand adds this attribute itself. Accounts don't have to list it, and cannot close it to browsers. */
 export const isOurs = (attrID: string): boolean => attrID === robotMark.attrID || isLabelID(attrID);
 
 interface Entries {
@@ -119,8 +119,9 @@ export const checkEntryRemoval = ({ merges }: Entries, kind: CatalogueKind, id: 
 type ContactValues = Pick<ContactChange, 'fields' | 'addedTags' | 'removedTags' | 'attributes'>;
 
 /**
- * Replaces merged IDs in a contact change with their kept IDs. A removal covers all merged IDs, because each would show
- * the value again. If a value is sent under several of them, the value under the kept ID wins.
+ * Replaces merged IDs in a contact change with their kept IDs. A removal covers all merged IDs, because reads would
+ * otherwise still show a value stored under another of them. If a value is sent under several merged IDs, the value
+ * under the kept ID wins.
  */
 export const resolveMergedEntries = <Change extends ContactValues>(
   change: Change,
@@ -139,8 +140,8 @@ export const resolveMergedEntries = <Change extends ContactValues>(
 };
 
 /**
- * Adds the counts of merged event definitions to those of the kept definitions. Returns the latter in ascending order
- * of eventID. `listed`: all events.
+ * Adds the counts of merged event definitions to those of the kept definitions. Returns the kept definitions in
+ * ascending order of eventID. `listed`: all events.
  */
 export const mergedDefinitions = (
   definitions: readonly EventDefinition[],

@@ -2,7 +2,7 @@ import type { TokenKind } from '@firsthand/contract/account/tokens';
 import { limits } from '@firsthand/contract/limits';
 import { Refusal } from '../../../shared/refusal.ts';
 
-/** A member's access to be created. Its secret has been discarded. */
+/** Access to create for a member. Only the hash of its secret is stored. */
 export interface NewMemberAccess {
   readonly tokenID: string;
   readonly account: number;
@@ -40,7 +40,7 @@ export const changedPassword = (): Refusal =>
     message: 'the password has just been changed: sign in with the new one',
   });
 
-/** How long a network is known, and how many networks per member. */
+/** How long a network stays known, and the maximum number of known networks per member. */
 export const knownNetworkMilliseconds = 30 * 86_400_000;
 export const maxKnownNetworks = 20;
 

@@ -1,6 +1,6 @@
 /**
- * Events with an unlisted name: a page may not add it, or the catalogue is full. The name is stored as an attribute,
- * and the eventID is derived from it, so that these events can be counted and found.
+ * Events whose name is not in the catalogue, because pages are not allowed to add names or the catalogue is full. The
+ * name is stored as an attribute, and the eventID is derived from it, so that these events can be counted and found.
  */
 import { hash } from 'node:crypto';
 import { unlistedNameID } from '@firsthand/contract/labels';
@@ -11,7 +11,8 @@ export const firstUnlistedID = 2 ** 30;
 
 /**
  * Returns the two eventIDs that a canonical name may have while it is unlisted. Two names collide with a probability of
- * 1 in 2^30, and a collision can be forged: so a page may not send a name whose ID is closed to browsers.
+ * 1 in 2^30, and an attacker can forge a collision, so pages are not allowed to send a name whose ID is closed to
+ * browsers.
  */
 export const unlistedIDsOf = (name: string): [number, number] => {
   const idOf = (text: string) =>
@@ -19,7 +20,7 @@ export const unlistedIDsOf = (name: string): [number, number] => {
   return [idOf(name), idOf(`${name}\0`)];
 };
 
-/** Returns the eventID of an unlisted name: the second if another name has taken the first, as after a rename. */
+/** Returns the eventID of an unlisted name: the second ID if the first now has a different name, as after a rename. */
 export const unlistedIDOf = (name: string, isNamed: (id: string) => boolean = () => false): number => {
   const [first, second] = unlistedIDsOf(name);
   return isNamed(String(first)) ? second : first;

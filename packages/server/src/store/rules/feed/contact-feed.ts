@@ -1,6 +1,6 @@
 /**
- * Selects the contacts that meet the conditions of a report: by the contact index (rules/contact-search.ts), or by the
- * view if a contact has changed since it was indexed.
+ * Selects the contacts that meet the conditions of a report. Checks the contact index (rules/contact-search.ts), or the
+ * view of a contact that has changed since it was indexed.
  */
 import type { ContactView } from '../../../identity/contact-view.ts';
 import type { ContactMerges } from '../../../identity/merged-entries.ts';
@@ -49,12 +49,12 @@ export const createContactFeedPage = (
     terms: [...new Set(all.flatMap(({ query }) => query.terms.flat()))],
     /** Whether a condition depends on the contacts' times. */
     needsTimes: all.some(({ needsTimes }) => needsTimes),
-    /** The contacts that need their view even if the index is up to date. */
+    /** The contacts whose view must be checked even if the index is up to date. */
     undecided: (byTerm: ContactsByTerm): number[] =>
       all.flatMap(({ query, needsView }) => (needsView ? findByTerms(query.terms, byTerm) : [])),
     /**
-     * Adds contacts by the index. `times`: all contacts of the part, if `needsTimes`. `viewed`: those added by their
-     * views.
+     * Adds the contacts that match according to the index. `times`: all contacts of the part, if `needsTimes`.
+     * `viewed`: the contacts that `addViewed` handles instead.
      */
     addIndexed(byTerm: ContactsByTerm, times: ReadonlyMap<number, IndexedTimes>, viewed: ReadonlySet<number>): void {
       for (const { query, needsTimes, matches } of all) {
@@ -67,7 +67,7 @@ export const createContactFeedPage = (
         for (const contact of candidates) if (isMatch(contact)) matches.push(contact);
       }
     },
-    /** Adds a contact by its view, in which merges are resolved. */
+    /** Adds a contact to the conditions that its view meets. Merges must be resolved in the view. */
     addViewed(state: ContactState, view: ContactView, lastSeen: number): void {
       const { contact, createdTime } = state;
       for (const { query, isMet, matches } of all)

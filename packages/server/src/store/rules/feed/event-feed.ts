@@ -5,8 +5,8 @@ import { charactersOf, type EventRow } from '../event-row.ts';
 /** A part ends when its attributes reach this size, in UTF-16 code units. A single event may exceed it. */
 const maxCharacters = 4 * 1024 * 1024;
 /**
- * A part also ends at this many distinct attributes: each is copied separately, and a page can send any number of
- * names.
+ * A part also ends at this many distinct attributes, because each is copied separately and a page can send any number
+ * of them.
  */
 const maxAttributes = 5_000;
 

@@ -29,7 +29,8 @@ export type OwnerChange =
   | { readonly change: number; readonly what: 'contact erased'; readonly contact: number };
 
 /**
- * A reader's position: it has read the changes up to `change` and, while it reads the users, the users up to `user`.
+ * A reader's position: the reader has read the changes up to `change` and, while it is reading users, the users up to
+ * `user`.
  */
 export interface OwnerPosition {
   readonly change: number;
@@ -42,8 +43,8 @@ export const formatPosition = ({ change, mark, user }: OwnerPosition): string =>
   user === undefined ? `${change} ${mark}` : `${change} ${mark} ${user}`;
 
 /**
- * Parses a position. Returns undefined if its changes are not stored (any more): start over. Also start over if the
- * store has another mark at this position.
+ * Parses a position. Returns undefined if the changes after it are not stored (any more); the reader must then start
+ * over. It must also start over if the store has a different mark at this position.
  */
 export const positionOf = (text: string | null, newest: number): OwnerPosition | undefined => {
   const [, change, mark, user] = /^(\d{1,15}) (\d{1,15})(?: (\d{1,15}))?$/.exec(text ?? '') ?? [];

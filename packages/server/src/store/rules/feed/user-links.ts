@@ -4,12 +4,12 @@ import type { UserLinks } from '../../store.ts';
 import type { StatementRow } from '../links.ts';
 import { toOwnerStretches } from './owner-feed.ts';
 
-/** Returns the contacts that these statements name. */
+/** Returns the contacts in these statements. */
 export const linkedContactsOf = (lists: Iterable<readonly StatementRow[]>): number[] => [
   ...new Set([...lists].flatMap((statements) => statements.flatMap(({ contact }) => contact ?? []))),
 ];
 
-/** `contactUUIDs` has all contacts that the statements name, by number. */
+/** `contactUUIDs` has all contacts in the statements, by number. */
 export const toUserLinks = (
   userUUID: string,
   statements: readonly StatementRow[],

@@ -29,9 +29,9 @@ const findLargest = (shares: readonly SenderShare[], by: 'listed' | 'bytes'): Se
 };
 
 /**
- * Returns the entries to evict. While there are too many entries, evicts the oldest of the sender with the most
- * entries; while there are too many bytes, of the sender with the most bytes. So no sender can evict the entries of a
- * sender who has less.
+ * Returns the entries to evict. While there are too many entries, evicts the oldest entry of the sender with the most
+ * entries; while there are too many bytes, that of the sender with the most bytes. So no sender can evict the entries
+ * of a sender who has less.
  *
  * `shares` are sorted by their oldest entries. Each call of `nextOldest` returns a sender's next entry, oldest first.
  */

@@ -15,7 +15,7 @@ export const findNamedContacts = ({ input }: NewRefusedRequest): string[] => {
     .filter((name) => typeof name === 'string');
 };
 
-/** Returns the notations of an address: with its domain in ASCII and in Unicode. */
+/** Returns both notations of an address: with the domain in ASCII and in Unicode. */
 const formsOf = (address: string): string[] => {
   const at = address.lastIndexOf('@') + 1;
   return [address, address.slice(0, at) + domainToUnicode(address.slice(at))];
@@ -30,7 +30,7 @@ const formsInText = (externalID: string): string[] => [
   externalID.replaceAll(' ', '+'),
 ];
 
-/** The names that identify a person in refused requests. There may be many of each. */
+/** The names that identify a person in refused requests. There can be many of each kind. */
 export interface PersonNames {
   /** Canonical. Searched for anywhere, as a whole. */
   readonly addresses: readonly string[];
@@ -38,7 +38,7 @@ export interface PersonNames {
   readonly externalIDs: readonly string[];
   /**
    * External IDs of claims, unless they are another contact's key. Searched for in contactExternalID only: a page chose
-   * them, and elsewhere they may be ordinary words.
+   * them, and elsewhere they might be ordinary words.
    */
   readonly claimedIDs: readonly string[];
   /** Random, and therefore searched for anywhere. */
@@ -46,7 +46,8 @@ export interface PersonNames {
   /** Looked up word by word, because there may be thousands. */
   readonly handles: readonly string[];
   /**
-   * Searched for in userUUID and unknown fields and, in an unparsable request, as words: a page may have chosen them.
+   * Searched for only in userUUID and unknown fields and, in an unparsable request, as words, because a page might have
+   * chosen them.
    */
   readonly userUUIDs: readonly string[];
 }
@@ -73,13 +74,13 @@ export interface ListedText {
 const longID = 8;
 
 /**
- * Match text around a name that makes it part of a longer one: a letter or digit, possibly after one punctuation
- * character that IDs and addresses contain. Caseless letters, such as Japanese, don't count: no spaces separate their
- * words.
+ * Match text next to a name that makes the name part of a longer one: a letter or digit, possibly with one punctuation
+ * character in between that IDs and addresses contain. Caseless letters, such as Japanese, don't count, because no
+ * spaces separate their words.
  */
 const continuedBefore = /[\p{LC}\p{N}][._%+-]?$/u;
 const continuedAfter = /^[._%+-]?[\p{LC}\p{N}]/u;
-/** The maximum length of that text: two characters, one of them possibly a surrogate pair. */
+/** The maximum length of such text in UTF-16 code units: two characters, one of them possibly a surrogate pair. */
 const unitsBeside = 3;
 
 /** Whether text contains a name that is not part of a longer one. */
@@ -96,7 +97,7 @@ const includesWhole = (text: string, name: string): boolean => {
 
 /** For up to this many words, searching for each is faster than looking up every word of the text. */
 const fewWords = 10;
-/** The cost of reading an external ID from text, in the unit of `search`. */
+/** The cost of reading an external ID from text, in the unit that `search` yields. */
 const costOfValue = 300;
 const charactersPerPart = 64 * 1024;
 
@@ -111,7 +112,7 @@ function* partsOf(text: string): Generator<string> {
   }
 }
 
-/** Searches refused requests, which may be long, for a person, who may have many names. */
+/** Searches refused requests, which can be long, for a person, who can have many names. */
 export const createPersonSearch = () => {
   const addresses = new Set<string>();
   /** In lower case. */

@@ -1,4 +1,4 @@
-/** Extracts the parts of a refused request that may name a person: its values, without the contract's field names. */
+/** Extracts the parts of a refused request that might name a person: its values, without the contract's field names. */
 
 /** The field names of refusable operations. They never match, even if one is a person's external ID or userUUID. */
 export const fieldNames: ReadonlySet<string> = new Set([
@@ -31,12 +31,12 @@ export const fieldNames: ReadonlySet<string> = new Set([
   'userUUID',
 ]);
 
-/** Consecutive combining marks. No name has more. */
+/** The maximum number of consecutive combining marks. No real name has more. */
 const maxMarks = 256;
 
 /** Normalizes text to NFC. Truncates runs of marks to `maxMarks`, because sorting n marks takes O(n²) time. */
 export const normalized = (text: string): string =>
-  // ASCII has no marks, and searching for them dominates the time of a search.
+  // Skip ASCII text: it has no marks, and normalizing would otherwise take most of a search's time.
   Buffer.byteLength(text) === text.length
     ? text
     : text.replace(/\p{M}+/gu, (marks) => marks.slice(0, maxMarks)).normalize('NFC');
@@ -55,7 +55,7 @@ const withDecoded = (text: string): string => {
 
 const isExternalID = (name: string) =>
   name === 'contactExternalID' || (!fieldNames.has(name) && /contact[\s._-]?external[\s._-]?id$/i.test(name));
-/** An unknown field may be a misspelled `userUUID`, which may be why the request was refused. */
+/** An unknown field might be a misspelled `userUUID`, which might be why the request was refused. */
 const isUserUUID = (name: string) => name === 'userUUID' || !fieldNames.has(name);
 
 /**
@@ -66,7 +66,7 @@ const externalIDInText =
   /contact[\s._-]?external[\s._-]?id\W{0,8}?(?:[:=]|\n\s?\n)[\s[(]{0,8}(?=(?:"([^"]{1,255})|'([^']{1,255})|([^"'&\s][^&\n]{0,254})))/gi;
 const userInText = /user[\s._-]?uuid\W{0,8}?[:=]\W{0,8}?([\w-]{16,64})(?![\w-])/gi;
 
-/** Yields the possible external IDs of each match, one match at a time: there may be thousands. */
+/** Yields the possible external IDs of each match, one match at a time, because there can be thousands. */
 export function* externalIDsIn(text: string): Generator<readonly string[]> {
   for (const [, quoted, single, bare = ''] of text.matchAll(externalIDInText)) {
     const value = quoted ?? single;
