@@ -31,4 +31,4 @@ export const createDiskSpaceCheck = (
     },
   };
 };
-export type Room = ReturnType<typeof createDiskSpaceCheck>;
+export type DiskSpaceCheck = ReturnType<typeof createDiskSpaceCheck>;

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { OnProgress } from './database-export.ts';
 import type { ExamineOptions, Finding } from './doctor-findings.ts';
-import type { DistributionOptions, Spread } from './postgres/database/citus.ts';
+import type { Distribution, DistributionOptions } from './postgres/database/citus.ts';
 import type { Restored } from './restored.ts';
 import type { Backups, FolderBackup, UpdateBackup } from './scheduled-backups.ts';
 import type { Arrangement } from './sqlite/arrangement.ts';
@@ -72,7 +72,7 @@ export const openStore = async (options: StoreOptions): Promise<Store> => {
 export const migrateStore = async (
   databaseURL: string,
   options: { readonly citus: boolean } & DistributionOptions,
-): Promise<Spread | undefined> => {
+): Promise<Distribution | undefined> => {
   if (!isPostgres(databaseURL)) {
     throw new StoreUnusable('a SQLite file is migrated when a server opens it: start the server');
   }

@@ -31,7 +31,7 @@ export interface EventFeedPage {
 }
 
 /** A part of a user's history with one owner, before merges: after < sequence ≤ through. `through` may be Infinity. */
-export interface OwnerStretch {
+export interface OwnershipRange {
   readonly after: number;
   readonly through: number;
   readonly contact: number;
@@ -55,7 +55,7 @@ export interface OwnerFeedPage {
    * The users whose stretches changed, each with all owned stretches, in ascending order. Adjacent stretches of the
    * same owner are joined.
    */
-  readonly users: readonly { readonly user: number; readonly stretches: readonly OwnerStretch[] }[];
+  readonly users: readonly { readonly user: number; readonly stretches: readonly OwnershipRange[] }[];
   /** If a merge changed, all merged contacts with their current owners; otherwise null. */
   readonly merged: readonly { readonly contact: number; readonly owner: number }[] | null;
   /** Each erasure is repeated in every response until its events are deleted. */

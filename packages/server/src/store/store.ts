@@ -50,7 +50,7 @@ import type { ImportKind, ImportState } from '@firsthand/contract/import';
 import type { ViewPage } from '@firsthand/contract/reports/view';
 import type { ContactField, PlainField } from '../identity/contact-view.ts';
 import type { StoreMeasures } from './measures.ts';
-import type { OwnerStretch, ReportFeed, ReportNames } from './report-feed.ts';
+import type { OwnershipRange, ReportFeed, ReportNames } from './report-feed.ts';
 
 export interface Store extends ReportFeed, ReportNames {
   // Accounts and tokens
@@ -1097,7 +1097,7 @@ export interface UserLinks {
   /** In order of creation. The contactUUID is '' for an unlink, and for a link to an erased contact. */
   readonly links: readonly Omit<LinkDetail, 'userUUID' | 'current'>[];
   /** The parts of the user's history that have an owner, ascending. Adjacent parts with the same owner are joined. */
-  readonly stretches: readonly (Omit<OwnerStretch, 'contact'> & { readonly contactUUID: string })[];
+  readonly stretches: readonly (Omit<OwnershipRange, 'contact'> & { readonly contactUUID: string })[];
 }
 
 export interface MergedContact {

@@ -99,7 +99,7 @@ describe.each(olderVersions)('a data file of %s', (version) => {
     truncateSync(`${path}-wal`, bavail * bsize);
     const starting = serveHere({ DATABASE_URL: `sqlite:${path}` });
     await expect(starting).rejects.toThrow(
-      /could not make a backup before: .*too little space.* Free disk space, or set BACKUP_DIR/,
+      /could not make a backup first: .*too little space.* Free disk space, or set BACKUP_DIR/,
     );
     expect(schemaOf(path)).toBe(release);
   });

@@ -59,7 +59,7 @@ const lockSettings = createQuery<AccountValues>(
   ({ name }) => `SELECT ${settings} FROM account WHERE account = $1 ${name === 'postgres' ? 'FOR NO KEY UPDATE' : ''}`,
 );
 
-/** Returns everything but the account's size. Throws a Refusal if it does not exist. */
+/** Returns the account without its size. Throws a Refusal if the account does not exist. */
 export function* readAccount(account: number): Operation<Omit<AccountDetail, 'usage' | 'storedBytes'>> {
   const [row, catalogueSettings, catalogues, tokens] = yield* together(
     first(selectAccount(account)),
@@ -119,7 +119,7 @@ function* writeSettings(account: number, settings: Settings): Operation<void> {
   yield* notifyAccess();
 }
 
-/** SQLite would reuse the row number of a deleted account. */
+/** On SQLite, draws the number explicitly, because SQLite would reuse the row number of a deleted account. */
 const insertRow = createQuery<{ account: number }>(({ name }) =>
   name === 'sqlite'
     ? `INSERT INTO account (account, "accountUUID", "createdTime", "accountName", "accountOrigin", "accountTimezone", strict)

@@ -18,7 +18,7 @@ const selectSorted = (order: string) =>
       SELECT id, name, browser, "byBrowser", type, "mergedInto" FROM catalogue
       WHERE account = $1 AND kind = $2 ORDER BY ${order}`,
   );
-// Uses the order of the primary key, except for events, which must be sorted.
+// In the order of the primary key, except for events, which must be sorted by number.
 const selectEntries = selectSorted('id');
 const selectEvents = selectSorted('CAST(id AS integer)');
 
@@ -70,7 +70,7 @@ const upsert = createQuery<never>(
 );
 const remove = createQuery<never>(() => 'DELETE FROM catalogue WHERE account = $1 AND kind = $2 AND id = $3');
 
-/** Adds or changes an entry. `byBrowser`: only browser tokens have used it. */
+/** Adds or changes an entry. `byBrowser`: only browser tokens have used the entry. */
 function* writeEntry(
   account: number,
   kind: CatalogueKind,
@@ -80,7 +80,7 @@ function* writeEntry(
   return yield* run(upsert(account, kind, id, name, browser, byBrowser, type, kind === 'attr' ? 'text' : ''));
 }
 
-/** Writes the changes that the rules of catalogues require, and then the entries of an account request. */
+/** Writes the changes that the catalogue rules require, and then the entries of an account request. */
 export function* writeCatalogues(
   account: number,
   changes: readonly Listing[],
@@ -100,7 +100,7 @@ const updateMerged = createQuery<never>(
   () => 'UPDATE catalogue SET "mergedInto" = $4 WHERE account = $1 AND kind = $2 AND id = $3',
 );
 
-/** Sets the entry into which another one is merged. */
+/** Sets the entry that another entry is merged into. */
 export function* setMergedEntry(
   { account, kind, otherID }: Pick<EntryMerge, 'account' | 'kind' | 'otherID'>,
   mergedInto: string | null,

@@ -48,11 +48,11 @@ const insertClaim = createQuery<{ claim: number }>(
 );
 
 /**
- * Adds values to the open claim of this token, user and key, or creates it. Never changes accepted claims. Each key has
- * its own claim, so that a handle does not show that two keys belong to one contact.
+ * Adds values to the open claim of this token, user and key; creates the claim if there is none. Never changes accepted
+ * claims. Each key has its own claim, so that handles do not reveal that two keys belong to the same contact.
  *
  * `keyHolder`: the contact with the key. Returns the claim, its contact (chooseClaimContact), and the user's earlier
- * claims with this key. The caller must hold the user.
+ * claims with this key. The caller must hold the user (LinkStore).
  */
 export function* submitClaim(
   links: LinkStore,

@@ -4,18 +4,21 @@ import { candidatesPerStep, type KeyRange, neverSeen } from '../rules/contact-se
 import { createContactFeedPage, toPartRange } from '../rules/feed/contact-feed.ts';
 import type { ContactFeedPage, RequestOf, SearchPosition } from '../store.ts';
 import { readEntryMerges } from './catalogues.ts';
-import { readStaleOf, readTimes } from './contact-index.ts';
+import { readStaleContactsIn, readTimes } from './contact-index.ts';
 import { type ContactReader, type ContactRow, type Result, readViews } from './contacts.ts';
 import { call, createQuery, first, type Operation, pause, together } from './operation.ts';
 
 export interface ContactFeedReader<Row extends ContactRow> extends ContactReader<Row> {
   /** As for ContactSearchReader. */
   readonly readStale: () => Result<readonly number[] | undefined>;
-  /** Returns the contacts created in a range, by term. May omit stale ones. `few`: the stale contacts, if few. */
+  /**
+   * Returns the contacts created in a range, by term. Stale contacts may be missing. `candidates`: all stale contacts, if
+   * there are few.
+   */
   readonly readTerms: (
     range: KeyRange,
     terms: readonly number[],
-    few: readonly number[] | undefined,
+    candidates: readonly number[] | undefined,
   ) => Result<ReadonlyMap<number, readonly number[]>>;
 }
 
@@ -35,15 +38,15 @@ export function* feedContacts<Row extends ContactRow>(
   const { after } = toPartRange(beyond, undefined);
   const last = yield* first(selectLast(account, after.key, after.contact, most - 1));
   const range = toPartRange(beyond, last);
-  const few = yield* call(reader.readStale);
+  const candidates = yield* call(reader.readStale);
   const [byTerm, times, stale] = yield* together(
-    call(() => (page.terms.length > 0 ? reader.readTerms(range, page.terms, few) : new Map<number, number[]>())),
+    call(() => (page.terms.length > 0 ? reader.readTerms(range, page.terms, candidates) : new Map<number, number[]>())),
     page.needsTimes ? readTimes(account, range) : together<[]>(),
-    readStaleOf(account, range, few),
+    readStaleContactsIn(account, range, candidates),
   );
   const viewed = new Set([...stale, ...page.undecided(byTerm)]);
-  // An erased contact has no row, but the index may have its terms until maintenance removes them.
-  const excluded = new Set([...viewed, ...(few ?? [])]);
+  // An erased contact has no row, but its terms may be in the index until maintenance removes them.
+  const excluded = new Set([...viewed, ...(candidates ?? [])]);
   page.addIndexed(byTerm, new Map(times.map((each) => [each.contact, each])), excluded);
   const contacts = [...viewed];
   for (let from = 0; from < contacts.length; from += candidatesPerStep) {

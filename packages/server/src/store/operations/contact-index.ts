@@ -1,4 +1,4 @@
-/** Reads the contact index (rules/contact-search.ts), and the contacts that are stale in it. */
+/** Reads the contact index (rules/contact-search.ts), and the contacts whose index entries are stale. */
 import {
   contactsPerScan,
   type Found,
@@ -21,7 +21,7 @@ const tables: Record<IndexName, { readonly table: string; readonly key: string }
   seen: { table: 'contact_found', key: '"lastSeen"' },
 };
 
-/** SQL: whether a key and a contact are within the range of four values, from this one on. */
+/** SQL: whether a key and a contact are within a range, whose four values start at the parameter `from`. */
 const isWithin = (key: string, contact: string, from: number) => {
   const [afterKey, after, beforeKey, before] = [0, 1, 2, 3].map((nth) => `CAST($${from + nth} AS bigint)`);
   const place = `(${key}, ${contact})`;
@@ -34,12 +34,12 @@ const within = (index: IndexName): string => {
   const { table, key } = tables[index];
   return `FROM ${table} p WHERE p.account = $1 AND ${isWithin(`p.${key}`, 'p.contact', 2)}`;
 };
-/** The same, with the term `$7`. */
+/** Like `within`, for the contacts with the term `$7`. */
 const ofTerm = (index: IndexName) => `${within(index)} ${index === 'term' ? 'AND p.term = $7' : ''}`;
 
 /**
- * SQL: whether a contact may be stale in the index, because it, or one merged into it, may have changed. OFFSET 0 keeps
- * PostgreSQL from hashing either table, which may have all contacts.
+ * SQL: whether a contact's index entry may be stale, because the contact, or one merged into it, may have changed.
+ * OFFSET 0 keeps PostgreSQL from hashing either table, which can contain all contacts.
  */
 export const isStale = ({ name }: Pick<Dialect, 'name'>, contact: string): string =>
   name === 'sqlite'
@@ -48,7 +48,7 @@ export const isStale = ({ name }: Pick<Dialect, 'name'>, contact: string): strin
     : `(EXISTS (SELECT 1 FROM contact_changed d WHERE d.account = $1 AND d.contact = ${contact} OFFSET 0)
         OR EXISTS (SELECT 1 FROM merged_contact m WHERE m.account = $1 AND m.contact = ${contact} OFFSET 0))`;
 
-/** Selects the contacts of an index in its order. */
+/** Selects the contacts in an index, in its order. */
 const createRead = (index: IndexName, order: 'ASC' | 'DESC') => {
   const key = `p.${tables[index].key}`;
   return createQuery<SearchPosition>(
@@ -56,12 +56,12 @@ const createRead = (index: IndexName, order: 'ASC' | 'DESC') => {
   );
 };
 
-/** Selects the contacts of an index within another range, sorted by the key of that range. */
+/** Selects the contacts in an index that are also in a range of another key, sorted by that key. */
 const createSort = (index: IndexName, order: 'ASC' | 'DESC') =>
   createQuery<SearchPosition>(({ name }) => {
     const key = `f.${tables[index === 'seen' ? 'created' : 'seen'].key}`;
     const range = isWithin(key, 'f.contact', index === 'term' ? 8 : 7);
-    // OFFSET 0 prevents a scan of all of contact_found for some thousand contacts.
+    // OFFSET 0 prevents a scan of the whole table contact_found to find a few thousand contacts.
     const found =
       name === 'sqlite'
         ? 'contact_found AS f ON f.contact = p.contact'
@@ -87,7 +87,7 @@ const statementsOf = ({ terms, key }: IndexPart) => statements[terms === null ? 
 /** Returns the last value of a part's statements for each of its terms. */
 const termsOf = ({ terms }: IndexPart): (readonly number[])[] => terms?.map((term) => [term]) ?? [[]];
 
-/** A page's range of a source. */
+/** A request for one page of a source. */
 export interface PartRequest {
   readonly account: number;
   readonly range: KeyRange;
@@ -95,7 +95,7 @@ export interface PartRequest {
   readonly limit: number;
 }
 
-/** Reads contacts of a source within a range, in page order. */
+/** Reads the contacts in a source that are within a range, in page order. */
 export function* readSource(
   { part, inOrder }: Source,
   { account, range, descending, limit }: PartRequest,
@@ -113,7 +113,7 @@ export function* readSource(
   return firstOf(lists, descending, limit);
 }
 
-/** Returns the size of a part, up to `maxCollected` + 1. Counts a contact for each of its terms. */
+/** Returns the size of a part, up to `maxCollected` + 1. Counts a contact once per matching term. */
 export function* readSize(account: number, part: IndexPart): Operation<number> {
   const most = maxCollected + 1;
   const { count } = statementsOf(part);
@@ -134,7 +134,7 @@ const selectEntries = createQuery<Omit<Found, 'terms'> & { terms: string | reado
       AND NOT ${isStale(dialect, 'f.contact')}`;
 });
 
-/** Returns the current index entries of contacts, without those of stale contacts. */
+/** Returns the index entries of contacts, except stale entries. */
 export function* readEntries(account: number, contacts: readonly number[]): Operation<Map<number, Found>> {
   const rows = yield* all(selectEntries(account, contacts));
   const parse = (terms: string | readonly number[]): readonly number[] =>
@@ -152,7 +152,9 @@ const createScan = (order: 'ASC' | 'DESC') => {
 };
 const scans = { ASC: createScan('ASC'), DESC: createScan('DESC') };
 
-/** Scans the first contacts in a range for stale ones. `rest` is the remaining range; null after the last contact. */
+/**
+ * Scans the first contacts in a range for stale contacts. `rest` is the remaining range; null after the last contact.
+ */
 export function* readStaleInRange(
   account: number,
   range: KeyRange,
@@ -186,8 +188,14 @@ const selectStale = createQuery<{ contact: number }>(
   (dialect) => `SELECT p.contact ${within('created')} AND ${isStale(dialect, 'p.contact')}`,
 );
 
-/** Returns the stale contacts that were created in a range. `few`: a list that includes them, if there are few. */
-export function* readStaleOf(account: number, range: KeyRange, few?: readonly number[]): Operation<number[]> {
-  const rows = yield* all(few ? selectFew(account, ...valuesOf(range), few) : selectStale(account, ...valuesOf(range)));
+/** Returns the stale contacts that were created in a range. `candidates`: all stale contacts, if there are few. */
+export function* readStaleContactsIn(
+  account: number,
+  range: KeyRange,
+  candidates?: readonly number[],
+): Operation<number[]> {
+  const rows = yield* all(
+    candidates ? selectFew(account, ...valuesOf(range), candidates) : selectStale(account, ...valuesOf(range)),
+  );
   return rows.map(({ contact }) => contact);
 }

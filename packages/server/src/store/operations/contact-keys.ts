@@ -43,7 +43,7 @@ function* mayYield(contacts: ContactStore, holder: WritableContact, field: KeyFi
 
 /**
  * Finds the contact that a server token identifies by external ID and address: the contact with the external ID, unless
- * it yields to the contact with the address. `keys` are those that the found contact must get.
+ * it yields to the contact with the address. `keys`: the keys to assign to the found contact.
  */
 export function* findByKeys(
   contacts: ContactStore,
@@ -60,8 +60,8 @@ export function* findByKeys(
 }
 
 /**
- * Plans the assignment of a key to a contact. Returns undefined, only with `isFound`, if another contact of the same
- * person has it. Throws a Refusal if another person's contact has it and does not yield.
+ * Plans the assignment of a key to a contact. With `isFound`, returns undefined if another contact of the same person
+ * has the key. Throws a Refusal if another person's contact has it and does not yield it.
  */
 export function* planKey(
   contacts: ContactStore,
@@ -96,7 +96,7 @@ export function* takeKeys(
   }
 }
 
-/** Records that a server token has sent a key, which `row` or another contact of the account has. */
+/** Records that a server token has sent a key, which belongs to `row` or another contact of the account. */
 export function* verifyKey(
   contacts: ContactStore,
   row: WritableContact,

@@ -1,4 +1,4 @@
-/** The writes of contacts, links and claims, and of accounts with their contacts. */
+/** The operations that write contacts, links and claims, and accounts with their contacts. */
 import type { RequestOf, Store } from '../store.ts';
 import { createAccount, updateAccount } from './accounts.ts';
 import { acceptClaim, voidClaim } from './claims.ts';

@@ -1,10 +1,8 @@
-/** Searches contacts page by page, with the index of contacts (rules/contact-search.ts). */
+/** Searches contacts page by page, using the contact index (rules/contact-search.ts). */
 import type { ContactView } from '../../identity/contact-view.ts';
 import type { ContactMerges } from '../../identity/merged-entries.ts';
 import { createContactMatcher, toFoundContact } from '../rules/contact-presenter.ts';
 import {
-  type Asked,
-  askedOf,
   candidatesPerStep,
   type Found,
   isCandidate,
@@ -16,8 +14,10 @@ import {
   needsSizes,
   partBefore,
   partsOf,
+  planSearch,
   resolveMergedFilters,
   restOf,
+  type SearchPlan,
   sourceOf,
 } from '../rules/contact-search.ts';
 import { createSearchPage, type Match, type SearchPage } from '../rules/search-page.ts';
@@ -32,7 +32,7 @@ export interface ContactSearchReader<Row extends ContactRow> extends ContactRead
   readonly findByKeys: (search: ContactSearch) => Result<readonly (Row | undefined)[]>;
   /** Returns the account's stale contacts; undefined if there are many. */
   readonly readStale: () => Result<readonly number[] | undefined>;
-  /** The number of candidates whose views are read together, if a page has up to `limit` contacts. */
+  /** The number of candidates whose views are read together for a page of up to `limit` contacts. */
   readonly maxViews: (limit: number) => number;
 }
 
@@ -40,7 +40,7 @@ export interface ContactSearchReader<Row extends ContactRow> extends ContactRead
 function* createExaminer<Row extends ContactRow>(
   reader: ContactSearchReader<Row>,
   search: ContactSearch,
-  plan: Asked,
+  plan: SearchPlan,
   merges: ContactMerges,
 ) {
   const isMatch = createContactMatcher(resolveMergedFilters(search, merges));
@@ -89,7 +89,7 @@ function* findByKeys<Row extends ContactRow>(
   const [first, ...others] = yield* call(() => reader.findByKeys(search));
   const isOne = others.every((other) => other?.contact === first?.contact);
   if (!first || !isOne) return { contacts: [], next: null };
-  const examine = yield* createExaminer(reader, search, askedOf(search, merges), merges);
+  const examine = yield* createExaminer(reader, search, planSearch(search, merges), merges);
   return toPage(yield* examine([first]));
 }
 
@@ -100,7 +100,7 @@ function* findByKeys<Row extends ContactRow>(
 function* examineStale<Row extends ContactRow>(
   reader: ContactSearchReader<Row>,
   { account, limit }: ContactSearch,
-  { plan, page, examine }: { readonly plan: Asked; readonly page: SearchPage; readonly examine: Examiner<Row> },
+  { plan, page, examine }: { readonly plan: SearchPlan; readonly page: SearchPage; readonly examine: Examiner<Row> },
 ): Operation<SearchPosition | undefined> {
   const few = yield* call(reader.readStale);
   const isInOrder = plan.sort === 'created' && !few;
@@ -116,7 +116,7 @@ function* examineStale<Row extends ContactRow>(
       const rows = yield* call(() => reader.readRows(ends.map(({ contact }) => contact)));
       for (const match of (yield* examine(rows)).values()) page.wait(match);
       examined += ends.length;
-      // Later contacts come after the page.
+      // Contacts that come later in the order are not on this page.
       if (isInOrder && page.waiting() > limit) return undefined;
       if (isInOrder && page.waiting() > 0 && examined >= maxExamined) return ends.at(-1);
     }
@@ -133,7 +133,7 @@ export function* searchContact<Row extends ContactRow>(
   const { account, externalID, address, contacts, limit } = search;
   const merges = yield* readEntryMerges(account);
   if (externalID !== undefined || address !== undefined) return yield* findByKeys(reader, search, merges);
-  const plan = askedOf(search, merges);
+  const plan = planSearch(search, merges);
   const { descending } = plan;
   const filters = partsOf(plan);
   const sized = !contacts && needsSizes(plan, filters) ? filters : [];
@@ -143,7 +143,7 @@ export function* searchContact<Row extends ContactRow>(
   );
   if (contacts) return toPage(yield* examine(yield* call(() => reader.readRows(contacts))));
   const page = createSearchPage(search);
-  // Stale contacts first: those that are indexed in the meantime are then found in the index.
+  // Stale contacts come first: if one is indexed in the meantime, it is then found in the index.
   const end = yield* examineStale(reader, search, { plan, page, examine });
   const source = sourceOf(plan, filters, sizes);
 
@@ -170,7 +170,7 @@ export function* searchContact<Row extends ContactRow>(
       const matches = yield* examine(likely.length > 0 ? yield* call(() => reader.readRows(likely)) : [], current);
       for (const candidate of ends.slice(start, from)) {
         const match = matches.get(candidate.contact);
-        // A contact whose key has changed has moved, and waits for its new place.
+        // A contact whose key has changed is not added here: it waits for its new position.
         const full = page.pass(candidate, match?.end.key === candidate.key ? match : undefined);
         if (full) return full;
       }

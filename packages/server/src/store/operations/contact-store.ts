@@ -1,4 +1,4 @@
-/** What the writes of contacts, links and claims need of a database. */
+/** The functions that a database provides for the operations that write contacts, links and claims. */
 import type { ContactRecord, KeyField, Values } from '../../identity/contact-view.ts';
 import type { Refusal } from '../../shared/refusal.ts';
 import type { Use } from '../rules/accounts/catalogue-rules.ts';
@@ -14,7 +14,7 @@ import type { Operation } from './operation.ts';
 export interface StoredKeys {
   readonly contactEmailaddress: string | null;
   readonly contactExternalID: string | null;
-  /** The claim that the external ID is from; 0: only claimed; null: verified, or there is none. */
+  /** The claim that the external ID came from; 0: only claimed; null: verified, or there is none. */
   readonly externalIDClaim: number | null;
   /** Whether the address is verified. */
   readonly verified: boolean | number;
@@ -24,7 +24,7 @@ export interface WritableContact extends ContactRow, StoredKeys {
   readonly account: number;
 }
 
-/** A contact as it is saved: all of its own values, and the change that led to them. */
+/** A contact to save: all of its own values, and the change that led to them. */
 export interface SavedContact extends StoredKeys {
   readonly values: Values;
   readonly change: Pick<ContactUpdate, 'fields' | 'addedTags' | 'removedTags' | 'attributes'>;
@@ -32,16 +32,22 @@ export interface SavedContact extends StoredKeys {
   readonly updatedTime: number;
 }
 
-/** PostgreSQL throws ConcurrentChange if another transaction changed a row meanwhile; the work then runs again. */
+/**
+ * On PostgreSQL, functions throw ConcurrentChange if another transaction changed a row in the meantime. The work then
+ * runs again.
+ */
 export interface ContactStore {
-  /** Throws a Refusal if there is none. `prefix`: the prefix of the request's field names. */
+  /**
+   * Returns the identified contact. Throws a Refusal if there is none. `prefix`: the prefix of the request's field
+   * names.
+   */
   find(names: NamedContact, prefix?: string): Result<WritableContact>;
   get(contact: number): Result<WritableContact>;
   findByKey(account: number, field: KeyField, value: string): Result<WritableContact | undefined>;
   isErasedClaim(account: number, claimID: string): Result<boolean>;
-  /** Returns the contact at the end of this one's merges. */
+  /** Returns the contact at the end of this contact's merges. */
   followMerges(row: WritableContact): Result<WritableContact>;
-  /** Returns which contact is merged into which, on the way from this one to the end of its merges. */
+  /** Returns the chain of merges that starts at this contact: each contact with the one that it is merged into. */
   readMerges(contact: number): Result<ReadonlyMap<number, number>>;
   /** Returns a contact that is not merged, followed by all contacts merged into it. */
   readGroup(unmerged: WritableContact): Result<readonly WritableContact[]>;
@@ -52,12 +58,12 @@ export interface ContactStore {
   /** Creates a contact with verified keys. */
   insert(created: Omit<CreatedContact, 'verified'>): Result<WritableContact>;
   /**
-   * Finds or creates the contact with the address or, without one, the external ID. It does the same work in both
-   * cases, so that the response time does not tell a browser token whether the key exists.
+   * Finds or creates the contact with the address or, without one, the external ID. Does the same work in both cases,
+   * so that the response time does not reveal to a browser token whether the key exists.
    */
   ensure(created: CreatedContact): Result<WritableContact>;
   save(row: WritableContact, saved: SavedContact): Result<unknown>;
-  /** Returns the contact that has the key. If there is none, no other transaction can take the key any more. */
+  /** Returns the contact that has the key. If there is none, prevents other transactions from taking the key. */
   reserveKey(row: WritableContact, field: KeyField, value: string): Result<WritableContact | undefined>;
   clearKey(row: WritableContact, field: KeyField): Result<unknown>;
   verifyKey(row: WritableContact, field: KeyField): Result<unknown>;
@@ -74,10 +80,13 @@ export interface NewStatement extends Omit<NewLink, 'contact'> {
 export interface LinkStore {
   findUser(account: number, userUUID: string): Result<number | undefined>;
   ensureUser(account: number, userUUID: string, time: number): Result<number>;
-  /** Call it before a user's links or claims change: it locks the user, or completes erasures of the user's history. */
+  /**
+   * Call it before a user's links or claims change. Locks the user (PostgreSQL), or completes erasures of the user's
+   * history (SQLite).
+   */
   holdUser(user: number): Result<unknown>;
   holdUsers(users: readonly number[]): Result<unknown>;
-  /** Like `holdUser`, for those users that no other transaction has locked. Returns these users. */
+  /** Like `holdUser`, for the users that no other transaction has locked. Returns those users. */
   holdFreeUsers(users: readonly number[]): Result<ReadonlySet<number>>;
   /** Prevents the erasure of a contact until the transaction ends. */
   holdContact(contact: number): Result<unknown>;
@@ -86,14 +95,14 @@ export interface LinkStore {
   /** Appends a link or unlink of a held user. Returns its sequence. */
   append(statement: NewStatement): Result<number>;
   findClaim(account: number, claimID: string): Result<ClaimRow | undefined>;
-  /** Returns the number of a contact and of all contacts merged with it. */
+  /** Returns the row numbers of a contact and of all contacts merged with it. */
   readGroupNumbers(contact: number): Result<readonly number[]>;
 }
 
 interface CatalogueStore {
   /** Throws a Refusal if the token may not use one of the IDs. */
   check(account: number, browser: boolean, uses: readonly Use[]): Result<unknown>;
-  /** Lists the IDs that are unlisted, while there is room. */
+  /** Adds the IDs that are not listed yet, as long as there is room. */
   register(account: number, browser: boolean, uses: readonly Use[]): Result<unknown>;
   /** Adds, changes or removes entries. */
   put(account: number, catalogues: Catalogues): Result<unknown>;
@@ -115,14 +124,20 @@ export interface RequestStore {
   store(sent: SentRequest, result: RequestResult & { readonly existed: boolean }, day: number): Result<unknown>;
 }
 
-/** What the writes of contacts need, within one transaction. On PostgreSQL it is of one account. */
+/**
+ * The dependencies of the operations that write contacts, bound to one transaction (and, on PostgreSQL, to one
+ * account).
+ */
 export interface ContactParts {
   readonly contacts: ContactStore;
   readonly links: LinkStore;
   readonly catalogues: CatalogueStore;
   readonly requests: RequestStore;
-  /** Runs a part of a write that throws a Refusal only before its first write on SQLite. Returns the Refusal. */
+  /**
+   * Runs a part of a write. Returns the Refusal if it throws one, which on SQLite it may do only before its first
+   * write.
+   */
   attempt<Value>(part: Operation<Value>): Result<Value | Refusal>;
-  /** Returns the same for an account that this transaction created. */
+  /** Returns these dependencies for an account that this transaction created. */
   ofNewAccount(account: number): Result<ContactParts>;
 }

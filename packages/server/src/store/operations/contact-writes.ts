@@ -13,7 +13,7 @@ import { call, type Operation } from './operation.ts';
 
 type PlainContactUpdate = Omit<ContactUpdate, 'keys'>;
 
-/** Returns the record of a contact that this transaction created: it cannot have merges or claims. */
+/** Returns the record of a contact that this transaction created, and that therefore has no merges or claims. */
 const newRecord = ({ contactEmailaddress, contactExternalID, verified }: StoredKeys): ContactRecord => ({
   values: {
     fields: {
@@ -28,7 +28,7 @@ const newRecord = ({ contactEmailaddress, contactExternalID, verified }: StoredK
   claims: [],
 });
 
-/** Returns the record after a change. `keys`: the keys that change. */
+/** Returns a record with a change applied. `keys`: the keys that change. */
 const withChange = (
   record: ContactRecord,
   { fields, addedTags, removedTags, attributes }: PlainContactUpdate,
@@ -69,7 +69,9 @@ function* planKeys(
   return plans.filter((plan) => plan !== undefined);
 }
 
-/** Returns the columns that assigned keys change. A cleared external ID becomes '', so that no claim fills it. */
+/**
+ * Returns the columns that change when keys are assigned. A cleared external ID becomes '', so that no claim fills it.
+ */
 const toKeyColumns = (plans: readonly KeyPlan[], isIDCleared: boolean): Partial<StoredKeys> => ({
   ...(isIDCleared && { contactExternalID: '', externalIDClaim: null }),
   ...Object.assign(
@@ -84,8 +86,8 @@ const toKeyColumns = (plans: readonly KeyPlan[], isIDCleared: boolean): Partial<
 
 /**
  * Writes to the contact at the end of `row`'s merges. Returns its contactUUID and the names of the fields whose visible
- * value changed. Throws a Refusal before any write if another person has one of the new keys. `isNew`: this transaction
- * created the contact.
+ * values changed. Throws a Refusal before any write if another person has one of the new keys. `isNew`: this
+ * transaction created the contact.
  */
 export function* writeContact(
   contacts: ContactStore,
@@ -159,8 +161,8 @@ export function* putContact(
 }
 
 /**
- * Assigns the external ID of an accepted claim to the contact, unless it has one, had one cleared, or shares it with
- * another contact of the same person. Throws a Refusal if another person has it.
+ * Assigns the external ID of an accepted claim to the contact, unless the contact has an external ID, had one cleared,
+ * or another contact of the same person has this one. Throws a Refusal if another person has it.
  */
 export function* acceptExternalID(
   contacts: ContactStore,
@@ -176,7 +178,7 @@ export function* acceptExternalID(
   yield* call(() => contacts.setExternalID(row, externalID, claim));
 }
 
-/** Removes the external ID that a contact has from a claim. */
+/** Removes the external ID that a contact got from a claim. */
 export function* withdrawExternalID(
   contacts: ContactStore,
   { contact, claim }: Pick<ClaimRow, 'contact' | 'claim'>,

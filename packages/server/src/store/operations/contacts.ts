@@ -19,10 +19,10 @@ import { listCatalogue, readEntryMerges } from './catalogues.ts';
 import { listImportsOf } from './imports.ts';
 import { all, call, createQuery, type Operation, together } from './operation.ts';
 
-/** A promise on PostgreSQL. */
+/** On PostgreSQL, a promise. */
 export type Result<Value> = Value | Promise<Value>;
 
-/** What both databases have in the row of a contact. */
+/** The columns of a contact's row that both databases have. */
 export interface ContactRow {
   readonly contact: number;
   readonly contactUUID: string;
@@ -64,17 +64,20 @@ type ListedClaim = Listed<ClaimRow & { readonly tokenID: string; readonly linkID
 type ListedLink = Listed<StatementRow> & { readonly statements: readonly Statement[] };
 
 export interface ContactDetailReader<Row extends ContactRow> extends ContactReader<Row> {
-  /** Returns the contact at the end of the merges of the named one. Throws a Refusal if there is none. */
+  /** Returns the contact at the end of the identified contact's merges. Throws a Refusal if there is none. */
   readonly find: (query: ContactQuery) => Result<Row>;
   readonly fieldsOf: (row: Row) => Values['fields'];
   /** Returns the claim of a handle. Throws a Refusal if the token has none. */
   readonly findHandle: (token: number, handle: string) => Result<ClaimRow>;
-  /** Counts a group's claims, and returns the first ones after a number, ascending; null: none. */
+  /**
+   * Counts a group's claims, and returns the first claims after a number, ascending. If the number is null, only counts
+   * them.
+   */
   readonly listClaims: (
     group: Group<Row>,
     beyond: number | null,
   ) => Result<{ readonly count: number; readonly claims: readonly ListedClaim[] }>;
-  /** Likewise for links, after a sequence. */
+  /** Like `listClaims`, for links after a sequence. */
   readonly listLinks: (
     group: Group<Row>,
     beyond: number | null,

@@ -62,15 +62,16 @@ function* answerAgain(
 export function* createContact(parts: ContactParts, request: NewContact): Operation<Response> {
   const { links, catalogues, requests } = parts;
   const { account, token, browser, userUUID, requestUUID, time } = request;
-  // Only request keys have a day. A contact may be created with a past time, which must not become the current day.
+  // Only request keys have a day. A contact without one can be created with a past time, which must not set the current
+  // day.
   const day = requestUUID === null ? null : requests.dayOf(time);
   const uses = usesOfContact(request);
   const checkUses = () => call(() => catalogues.check(account, browser, uses));
   const knownUser = userUUID === null ? noUser : yield* call(() => links.findUser(account, userUUID));
-  // A new user's request is no repeat, so it can be refused before anything is written.
+  // A request from a new user cannot be a repeat, so it can be refused before anything is written.
   if (knownUser === undefined) yield* checkUses();
   const user = knownUser ?? (yield* call(() => links.ensureUser(account, userUUID as string, time)));
-  // The second of two concurrent equal requests waits here.
+  // If two equal requests run concurrently, the second waits here.
   if (user !== noUser) yield* call(() => links.holdUser(user));
   const sent = requestUUID === null ? null : { requestUUID, token, user };
   const repeat = sent && (yield* call(() => requests.find(request, sent, day as number)));

@@ -4,7 +4,7 @@ import type { RequestOf } from '../store.ts';
 import { all, createQuery, first, type Operation, run, together } from './operation.ts';
 
 /** How long a console session is listed after it ends. */
-export const listedMilliseconds = dayMilliseconds;
+export const endedSessionRetentionMilliseconds = dayMilliseconds;
 
 /** SQL for up to `$2` rows whose expiresTime is at most `$1`, except those that another transaction has locked. */
 const deleteEnded = (table: string, key: string) =>
@@ -23,7 +23,7 @@ const selectLast = createQuery<{ last: number | null }>(
 
 const hasNo = (table: string, column: string) => `NOT EXISTS (SELECT 1 FROM ${table} n WHERE n."${column}" = t.token)`;
 
-/** Selects ended sessions, except the newest of each creator. */
+/** Selects ended sessions, except the newest session of each creator. */
 const selectEnded = createQuery<{ token: number; account: number | null }>(
   ({ name }) => `
     SELECT token, account FROM token t
@@ -74,6 +74,6 @@ export function* deleteExpired(
   const others = links + networks;
   const { last = null } = (yield* first(selectLast(after, most))) ?? {};
   if (last === null) return { deleted: others, next: Math.max(links, networks) < most ? null : after };
-  const sessions = yield* deleteSessions(after, last, time - listedMilliseconds);
+  const sessions = yield* deleteSessions(after, last, time - endedSessionRetentionMilliseconds);
   return { deleted: others + sessions, next: last };
 }

@@ -1,4 +1,4 @@
-/** Operations on imports. What an import stores is written by each driver. */
+/** Operations on imports. Each driver writes the imported events and contacts itself. */
 import type { ImportState } from '@firsthand/contract/import';
 import { limits } from '@firsthand/contract/limits';
 import type { KeyField } from '../../identity/contact-view.ts';
@@ -51,7 +51,7 @@ export function* createImport(request: RequestOf<'createImport'>): Operation<Imp
   const rows = yield* all(selectImports(account).where('fingerprint', '=', fingerprint).where('kind', '=', kind));
   const existing = rows.map(toImport).find(({ state }) => state !== 'undone');
   if (existing?.state === 'undoing') {
-    const message = 'the import of this file is being undone: try again when it is';
+    const message = 'the import of this file is being undone: try again when the undo is complete';
     throw new Refusal('unavailable', { message, retryAfterSeconds: 5 });
   }
   if (existing) return existing;
@@ -63,7 +63,7 @@ export function* createImport(request: RequestOf<'createImport'>): Operation<Imp
       .where('undoneTime', 'is', null),
   );
   if (Number(count?.imports) >= limits.importsPerAccount) {
-    const message = `the account already has ${limits.importsPerAccount} imports: join files before you import them`;
+    const message = `the account already has ${limits.importsPerAccount} imports: combine files before you import them`;
     throw new Refusal('invalid_field', { field: 'fingerprint', message });
   }
   yield* run(
@@ -106,7 +106,7 @@ export function* findImportAt({
   return found;
 }
 
-/** Names the contact in an event of an import. `found`: the contact that existed. */
+/** Returns an imported event with the contactUUID of its contact. `found`: the contact, if it existed before. */
 export const withContact = (
   event: NewEvent,
   contact: NewContact | undefined,
@@ -117,7 +117,7 @@ export const withContact = (
     ? event
     : { ...event, contactUUID: found?.contactUUID ?? contact.newContactUUID };
 
-/** Records what a batch has stored. `stretch`: the sequences that it has drawn; after < sequence <= through. */
+/** Records what a batch has stored. `stretch`: the sequences that the batch has drawn; after < sequence <= through. */
 export function* advanceImport(
   { account, importID, records, steps, isLast }: ImportBatch,
   outcomes: readonly ImportOutcome[],
@@ -214,7 +214,7 @@ export function* listImportsOf(account: number, contacts: readonly number[]): Op
   }));
 }
 
-/** Whether the last write to a contact was an import's. */
+/** Whether an import made the last write to a contact. */
 export function* isImported(account: number, contact: number, updatedTime: number): Operation<boolean> {
   const rows = yield* all(selectImported(account, contact, updatedTime));
   return rows.length > 0;
@@ -229,7 +229,7 @@ const selectByAddress = createQuery<{ contact: number }>(
     WHERE account = $1 AND "contactEmailaddress" = $2`,
 );
 
-/** Leaves out the keys that another contact has: an undo takes no keys and merges no contacts. */
+/** Omits the keys that another contact has, because an undo takes no keys from contacts and merges no contacts. */
 export function* omitTakenKeys(
   { account, contact }: { readonly account: number; readonly contact: number },
   { externalID, address }: NewKeys,
@@ -242,7 +242,9 @@ export function* omitTakenKeys(
   };
 }
 
-/** The changes of each key, by its value before (0) and after the import (1). The expressions are those of indexes. */
+/**
+ * The changes of each key, by the key's value before (0) and after (1) the import. Indexes use the same expressions.
+ */
 const deleteKeyChanges = ['contactExternalID', 'contactEmailaddress'].flatMap((field) =>
   [0, 1].map((nth) =>
     createQuery<never>(({ name, among }) => {
@@ -255,7 +257,7 @@ const deleteKeyChanges = ['contactExternalID', 'contactEmailaddress'].flatMap((f
   ),
 );
 
-/** Deletes what imports stored about erased keys, which other contacts had before. */
+/** Deletes what imports recorded about erased keys that other contacts had before. */
 export function* forgetKeys(
   account: number,
   rows: readonly Readonly<Record<KeyField, string | null>>[],
@@ -264,7 +266,7 @@ export function* forgetKeys(
   for (const query of deleteKeyChanges) yield* run(query(account, keys));
 }
 
-/** Begins the undo of an import, by an erasure that the caller has created. Only if it was not undone before. */
+/** Begins to undo an import, using an erasure that the caller has created. Does nothing if the undo began before. */
 export function* beginUndo({ account, importID, time }: RequestOf<'undoImport'>, erasure: number): Operation<Import> {
   yield* run(
     db
@@ -298,7 +300,7 @@ export function* findUndoing(account?: number): Operation<Undoing | undefined> {
   return undoing;
 }
 
-/** Returns a stretch of which the events and links are not deleted yet. */
+/** Returns a stretch whose events and links are not all deleted yet. */
 export function* findStretch({ account, importID }: Undoing): Operation<ImportStretch | undefined> {
   return yield* first(
     db
@@ -321,7 +323,7 @@ export function* dropImportStretch({ account, importID }: Undoing, { after }: Im
   );
 }
 
-/** Returns the next contacts that an import has written and that are not restored yet. */
+/** Returns the next contacts that an import has written and an undo has not restored yet. */
 export function* findWritten({ account, importID }: Undoing, most: number): Operation<ImportedContact[]> {
   return yield* all(
     db
@@ -334,7 +336,9 @@ export function* findWritten({ account, importID }: Undoing, most: number): Oper
   );
 }
 
-/** Drops contacts that are restored, of which `kept` stay although the import has created them. */
+/**
+ * Removes restored contacts from the import's record. `kept`: how many of them stay although the import created them.
+ */
 export function* dropWritten({ account, importID }: Undoing, last: number, kept: number): Operation<void> {
   yield* run(
     db

@@ -13,7 +13,7 @@ const verify = createQuery<never>(
 );
 
 /**
- * Links a user to a contact from now on, unless they are already linked. Deletes the oldest claimed links over
+ * Links a user to a contact from now on, unless the user is already linked to it. Deletes the oldest claimed links over
  * `limits.claimedLinksPerUser` and `limits.claimedLinksPerContact`. The caller must hold the user and the contact.
  */
 export function* link(
@@ -81,7 +81,7 @@ function* voidLink(links: LinkStore, account: number, linkID: string, voided: 0 
   const sequence = sequenceOf(linkID);
   const user = (yield* first(selectLink(account, sequence)))?.user;
   if (user !== undefined) yield* call(() => links.holdUser(user));
-  // Read again, because another transaction may have erased it before the user was held.
+  // Read again, because another transaction may have erased the link before the user was held.
   const held = yield* first(selectLink(account, sequence));
   if (!held) throw new Refusal('unknown_link', { field: 'linkID' });
   if (held.erased) throw new Refusal('erased_contact', { field: 'linkID' });

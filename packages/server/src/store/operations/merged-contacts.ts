@@ -1,4 +1,4 @@
-/** Lists merged contacts, for an export. */
+/** Lists merged contacts for an export. */
 import { followMerges } from '../../identity/merges.ts';
 import type { MergedContact, RequestOf } from '../store.ts';
 import { all, db, type Operation } from './operation.ts';

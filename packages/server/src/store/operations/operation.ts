@@ -1,7 +1,7 @@
 /**
  * Operations that are written once for both databases, as generators that yield queries and receive results. SQLite
- * runs each query synchronously in its group commit; PostgreSQL awaits it in a transaction. A thrown error rolls it
- * back.
+ * runs each query synchronously in its group commit; PostgreSQL awaits it in a transaction. A thrown error rolls the
+ * operation back.
  */
 import {
   type Compilable as CompilableQuery,
@@ -28,8 +28,8 @@ export const db = new Kysely<Schema>({
 });
 
 /**
- * SQL as text, whose first value is `$1`. A database without SQL skips it and returns no rows. SQLite gets an array as
- * JSON.
+ * SQL as text, with values from `$1` on. A database for which there is no text skips the query and returns no rows.
+ * SQLite gets arrays as JSON.
  */
 interface NativeQuery<Row> {
   readonly sqlite?: string;
@@ -43,7 +43,7 @@ type Compilable<Row> = CompilableQuery<Row> & OperationNodeSource;
 
 type Query<Row> = Compilable<Row> | NativeQuery<Row>;
 
-/** Lets other reads run in between. SQLite runs each part of a read on its own snapshot; PostgreSQL ignores it. */
+/** Lets other reads run in between. SQLite then continues the read on a new snapshot; PostgreSQL ignores pauses. */
 export const pause = 'pause';
 
 /**
@@ -58,7 +58,10 @@ export interface Result {
   readonly changes: number;
 }
 
-/** Use it through `yield*` and `run`, `all`, `first`, `together` and `call`, which return typed results. */
+/**
+ * A shared operation. Yields steps through `yield*` and `run`, `all`, `first`, `together` and `call`, which return
+ * typed results.
+ */
 export type Operation<Value> = Generator<Step, Value, unknown>;
 
 /** Returns the rows of a query. */
@@ -88,10 +91,10 @@ export function* call<Value>(work: () => Value): Operation<Awaited<Value>> {
   return (yield work) as Awaited<Value>;
 }
 
-/** The SQL in which the databases differ. */
+/** The SQL that differs between the databases. */
 export interface Dialect {
   readonly name: 'sqlite' | 'postgres';
-  /** A condition that a column has one of the values of an array. */
+  /** Returns a condition that a column has one of the values in an array. */
   readonly among: (parameter: string, type: 'integer' | 'bigint' | 'text') => string;
 }
 
@@ -108,8 +111,8 @@ export const createQuery = <Row>(
 };
 
 /**
- * SQL for a condition with which PostgreSQL finds rows, before another one. SQLite needs none: its numbers of claims and
- * statements are unique.
+ * Returns SQL for a condition that only PostgreSQL needs to find rows, followed by AND. On SQLite, numbers of claims
+ * and statements are unique.
  */
 export const within = ({ name }: Pick<Dialect, 'name'>, condition: string): string =>
   name === 'postgres' ? `${condition} AND` : '';
@@ -117,7 +120,7 @@ export const ofAccount = 'account = $1';
 export const ofContact = `${ofAccount} AND contact = $2`;
 export const ofUser = `${ofAccount} AND "user" = $2`;
 
-/** Serializes changes of one account's views, members and so on. SQLite needs no lock: it has one writer. */
+/** Serializes changes of one account's views, members and so on. SQLite has a single writer, so it needs no lock. */
 export function* lockAccount(account: number): Operation<void> {
   yield { postgres: 'SELECT 1 FROM account_position WHERE account = $1 FOR NO KEY UPDATE', values: [account] };
 }
@@ -150,6 +153,6 @@ const createCompiler = (name: Dialect['name'], compiler: QueryCompiler) => (quer
   return sql === undefined ? undefined : { sql, values };
 };
 
-/** Both return undefined if the query has no SQL for that database, and otherwise SQL whose first value is `$1`. */
+/** Both return undefined if the query has no SQL for that database; otherwise SQL with values from `$1` on. */
 export const toSqlite = createCompiler('sqlite', new SqliteCompiler());
 export const toPostgres = createCompiler('postgres', new PostgresQueryCompiler());

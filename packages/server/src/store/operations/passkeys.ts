@@ -60,7 +60,7 @@ export function* lockMember({
   );
   if (!row) throw unknownMember();
   if (by === null) return row;
-  // A separate query, so that it sees a change that ended this session while the query above waited for the lock.
+  // A separate query, so that a change is visible that ended this session while the query above waited for the lock.
   const session = db.selectFrom('token').select('token').where('token', '=', by).where('createdBy', '=', row.token);
   if (!(yield* first(session.where('revokedTime', 'is', null)))) throw unknownMember();
   return row;

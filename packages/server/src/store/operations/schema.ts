@@ -34,7 +34,7 @@ export interface Schema {
     kept: number;
     createdTime: number;
     undoneTime: number | null;
-    /** The erasure that undoes it. */
+    /** The erasure that undoes the import. */
     erasure: number | null;
   };
   import_contact: {

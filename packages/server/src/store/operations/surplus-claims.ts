@@ -34,7 +34,7 @@ const keyOfClaim = (dialect: Dialect) =>
 const open = (dialect: Dialect) => `
   FROM claim WHERE ${within(dialect, ofAccount)} contact = $2 AND NOT accepted AND ${claimKey(dialect)} = ${keyOfClaim(dialect)}`;
 
-/** SQL that skips rows which another transaction has locked, and locks the others. */
+/** SQL that skips rows that another transaction has locked, and locks the others. */
 const lockingFree = ({ name }: Dialect) => (name === 'postgres' ? 'FOR UPDATE SKIP LOCKED' : '');
 
 interface OldClaim {
@@ -131,7 +131,10 @@ const deleteLinks = createQuery<{ contact: number; claim: number; user: number }
          places AS (DELETE FROM statement_place p USING gone WHERE p.account = $1 AND p.sequence = gone.sequence)
        SELECT contact, claim, "user" FROM gone`;
 });
-/** Claims of the user $4 for the contact $2 with the key of its claim $3, unless one of them still has a link. */
+/**
+ * Selects the claims of the user $4 for the contact $2 with the key of its claim $3, unless one of these claims still
+ * has a link.
+ */
 const selectUnlinked = createQuery<OldClaim>((dialect) => {
   const ofKey = `
     FROM claim WHERE ${within(dialect, ofAccount)} contact = $2 AND "user" = $4 AND ${claimKey(dialect)} = ${keyOfClaim(dialect)}`;
@@ -143,7 +146,8 @@ const selectUnlinked = createQuery<OldClaim>((dialect) => {
 
 /**
  * Deletes links of held users. If no claim of the user with a link's key has a link left, deletes its unaccepted claims
- * too. A link stays while another transaction has locked its claim, because it may be accepting it.
+ * too. A link stays while another transaction has locked its claim, because that transaction may be accepting the
+ * claim.
  */
 export function* dropLinks(account: number, chosen: readonly Link[]): Operation<void> {
   if (chosen.length === 0) return;
@@ -179,7 +183,7 @@ const selectSurplusLinks = createQuery<Link>(
 );
 
 /**
- * Makes room for the link of an open claim: deletes the oldest such links with the same key over
+ * Makes room for a link from an open claim: deletes the oldest such links with the same key over
  * `limits.claimedLinksPerContact`. Links of users that another transaction has locked stay until the next call.
  */
 export function* dropSurplusLinks(

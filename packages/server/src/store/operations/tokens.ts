@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { Refusal } from '../../shared/refusal.ts';
 import { accessName, changedPassword, memberAccessToken, type NewMemberAccess } from '../rules/accounts/members.ts';
 import type { ListedToken, RequestOf, RevokedWithMember, TokenDetail } from '../store.ts';
-import { listedMilliseconds } from './expiry.ts';
+import { endedSessionRetentionMilliseconds } from './expiry.ts';
 import { all, db, first, type Operation, run } from './operation.ts';
 
 /**
@@ -37,7 +37,11 @@ const selectTokens = () =>
     .where((eb) =>
       eb.or([
         eb('t.session', '=', false),
-        eb(eb.fn.coalesce('t.revokedTime', 't.expiresTime', sql.lit(9e15)), '>', Date.now() - listedMilliseconds),
+        eb(
+          eb.fn.coalesce('t.revokedTime', 't.expiresTime', sql.lit(9e15)),
+          '>',
+          Date.now() - endedSessionRetentionMilliseconds,
+        ),
       ]),
     );
 

@@ -125,7 +125,7 @@ export const byKey = (a: SearchPosition, b: SearchPosition): number => a.key - b
 const isWithin = ({ after, before }: KeyRange, end: SearchPosition) => byKey(after, end) < 0 && byKey(end, before) < 0;
 
 /** The conditions of a search that the index can check. */
-export interface Asked {
+export interface SearchPlan {
   readonly sort: SortKey;
   readonly descending: boolean;
   readonly terms: readonly AnyTerm[];
@@ -135,7 +135,7 @@ export interface Asked {
   readonly range: KeyRange;
 }
 
-export const askedOf = (search: ContactSearch, merges: ContactMerges): Asked => {
+export const planSearch = (search: ContactSearch, merges: ContactMerges): SearchPlan => {
   const { sort = 'created', descending = false, beyond } = search;
   const created = createdRange(search);
   const seen = seenRange(search);
@@ -147,7 +147,7 @@ export const askedOf = (search: ContactSearch, merges: ContactMerges): Asked => 
 };
 
 /** Whether a contact is in the time ranges and in the page's range. */
-export const isInRange = ({ sort, created, seen, range }: Asked, found: Omit<Found, 'terms'>): boolean => {
+export const isInRange = ({ sort, created, seen, range }: SearchPlan, found: Omit<Found, 'terms'>): boolean => {
   const { contact, createdTime, lastSeen } = found;
   return (
     isWithin(created, { key: createdTime, contact }) &&
@@ -157,8 +157,8 @@ export const isInRange = ({ sort, created, seen, range }: Asked, found: Omit<Fou
 };
 
 /** Whether a contact matches according to the index. The contact's view decides. */
-export const isCandidate = (asked: Asked, found: Found): boolean =>
-  isInRange(asked, found) && asked.terms.every((terms) => terms.some((term) => found.terms.includes(term)));
+export const isCandidate = (plan: SearchPlan, found: Found): boolean =>
+  isInRange(plan, found) && plan.terms.every((terms) => terms.some((term) => found.terms.includes(term)));
 
 /**
  * A part of the index: the contacts with any of the terms, sorted by creation time. If `terms` is null: all contacts,
@@ -181,12 +181,12 @@ export interface Source {
 
 const isWhole = ({ after, before }: KeyRange) => after === first && before === last;
 /** Whether a search has no time ranges. */
-export const isUnlimited = ({ created, seen }: Pick<Asked, 'created' | 'seen'>): boolean =>
+export const isUnlimited = ({ created, seen }: Pick<SearchPlan, 'created' | 'seen'>): boolean =>
   isWhole(created) && isWhole(seen);
 
 /** Returns the index parts that can serve as the source, one per filter. */
-export const partsOf = (asked: Asked): IndexPart[] => {
-  const { sort, terms, created, seen } = asked;
+export const partsOf = (plan: SearchPlan): IndexPart[] => {
+  const { sort, terms, created, seen } = plan;
   const other = sort === 'created' ? seen : created;
   const otherKey = sort === 'created' ? 'seen' : 'created';
   const parts: IndexPart[] = terms.map((some) => ({ terms: some, key: 'created', range: created }));
@@ -195,19 +195,19 @@ export const partsOf = (asked: Asked): IndexPart[] => {
 };
 
 /** Whether the choice of the source depends on the sizes of the parts. */
-export const needsSizes = (asked: Asked, parts: readonly IndexPart[]): boolean =>
-  parts.length > 1 || (parts.length === 1 && (asked.sort === 'seen' || parts[0]?.key === 'seen'));
+export const needsSizes = (plan: SearchPlan, parts: readonly IndexPart[]): boolean =>
+  parts.length > 1 || (parts.length === 1 && (plan.sort === 'seen' || parts[0]?.key === 'seen'));
 
 /** Chooses the source. `sizes`: the sizes of the parts, capped at `maxCollected` + 1; empty if they don't matter. */
-export const sourceOf = (asked: Asked, parts: readonly IndexPart[], sizes: readonly number[]): Source => {
-  const { sort, range } = asked;
+export const sourceOf = (plan: SearchPlan, parts: readonly IndexPart[], sizes: readonly number[]): Source => {
+  const { sort, range } = plan;
   const smallest = Math.min(...sizes);
   const rarest = parts[sizes.length === 0 ? 0 : sizes.indexOf(smallest)];
   if (rarest !== undefined && sort === 'created' && rarest.terms !== null) {
     return { part: { ...rarest, range }, inOrder: true };
   }
   if (rarest !== undefined && smallest <= maxCollected) return { part: rarest, inOrder: false };
-  const terms = sort === 'created' ? (asked.terms[0] ?? null) : null;
+  const terms = sort === 'created' ? (plan.terms[0] ?? null) : null;
   return { part: { terms, key: sort, range }, inOrder: true };
 };
 

@@ -1,10 +1,10 @@
 /** Aggregates events by eventID and quarter hour, and by day, so that a commit updates each rollup row once. */
 
 /** In every current time zone, hours and days start on a quarter hour. */
-export const quarterMilliseconds = 900_000;
+export const quarterHourMilliseconds = 900_000;
 
 /** Returns the quarter hour of a time, counted from 1970. */
-export const quarterOf = (time: number): number => Math.floor(time / quarterMilliseconds);
+export const quarterHourOf = (time: number): number => Math.floor(time / quarterHourMilliseconds);
 
 export interface CountedEvent {
   readonly account: number;
@@ -52,7 +52,7 @@ export const createSums = () => {
   return {
     /** Add events in sequence order. */
     add({ account, day, sequence, eventID, eventTime, bytes = 0 }: CountedEvent) {
-      const quarter = quarterOf(eventTime);
+      const quarter = quarterHourOf(eventTime);
       const ofQuarter = branch(branch(totals, account), quarter);
       let total = ofQuarter.get(eventID);
       if (!total) {

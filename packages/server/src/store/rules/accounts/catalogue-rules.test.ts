@@ -2,7 +2,7 @@ import { robotMark } from '@firsthand/contract/identifiers';
 import { labelIDs } from '@firsthand/contract/labels';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { checkUses, isSettled, type Listed, listUses, usesOfEvent } from './catalogue-rules.ts';
+import { checkUses, isSettled, type Listed, registerUses, usesOfEvent } from './catalogue-rules.ts';
 import { toCatalogueMerges } from './entry-merges.ts';
 
 const listed: fc.Arbitrary<Listed> = fc.record({
@@ -49,7 +49,7 @@ test('treats an event as settled only if all its uses are allowed and none must 
         let outcome: keyof typeof counts = settled ? 'settled' : 'allowed';
         try {
           checkUses(ids, browser, uses);
-          if (listUses(ids, browser, uses).length > 0) outcome = 'listing';
+          if (registerUses(ids, browser, uses).length > 0) outcome = 'listing';
         } catch {
           outcome = 'refused';
         }

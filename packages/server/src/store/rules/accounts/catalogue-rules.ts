@@ -299,7 +299,7 @@ export const checkUses = (ids: AccountCatalogues, browser: boolean, uses: readon
  * Whether using an ID adds it to the catalogue. Browser tokens may add profiles, tags and attributes only if the
  * account allows it.
  */
-const isListedOnUse = (
+const isRegisteredOnUse = (
   { strict, browserCatalogue }: CatalogueSettings,
   browser: boolean,
   kind: CatalogueKind,
@@ -307,7 +307,7 @@ const isListedOnUse = (
 
 /** Whether a use leaves the catalogues unchanged. */
 export const isRegistered = (ids: AccountCatalogues, browser: boolean, use: Use): boolean => {
-  if (!isListedOnUse(ids, browser, use.kind)) return true;
+  if (!isRegisteredOnUse(ids, browser, use.kind)) return true;
   const id = idOf(ids, use);
   const entry = id === undefined ? undefined : ids.listed[use.kind].get(id);
   return entry !== undefined && (browser || !entry.byBrowser);
@@ -329,7 +329,7 @@ const takeIDForName = (ids: AccountCatalogues, name: string, taken?: ReadonlyMap
 };
 
 /** Adds a new event name if that is allowed and there is room. Returns the changes, as registerUses does. */
-const listName = (ids: AccountCatalogues, browser: boolean, { name, mayAddName }: Use): Listing[] => {
+const registerName = (ids: AccountCatalogues, browser: boolean, { name, mayAddName }: Use): Listing[] => {
   const { event } = ids.listed;
   if (!mayAddName || !hasRoomForName(ids, browser)) return [];
   const id = takeIDForName(ids, name as string);
@@ -344,7 +344,7 @@ const listName = (ids: AccountCatalogues, browser: boolean, { name, mayAddName }
  * Adds the IDs in `uses` that are not listed yet, as long as there is room. Returns the changes, which the caller must
  * write.
  */
-export const listUses = (ids: AccountCatalogues, browser: boolean, uses: readonly Use[]): Listing[] => {
+export const registerUses = (ids: AccountCatalogues, browser: boolean, uses: readonly Use[]): Listing[] => {
   const { listed, browserCatalogue } = ids;
   const listings: Listing[] = [];
   for (const use of uses) {
@@ -352,7 +352,7 @@ export const listUses = (ids: AccountCatalogues, browser: boolean, uses: readonl
     const { kind, inEvent = false } = use;
     const id = idOf(ids, use);
     if (id === undefined) {
-      listings.push(...listName(ids, browser, use));
+      listings.push(...registerName(ids, browser, use));
       continue;
     }
     const entry = listed[kind].get(id);
@@ -383,7 +383,7 @@ export const isSettled = (
   const { listed, strict } = ids;
   const isIDSettled = (kind: CatalogueKind, id: string): boolean => {
     const entry = listed[kind].get(id);
-    if (entry === undefined) return !strict && !isListedOnUse(ids, browser, kind);
+    if (entry === undefined) return !strict && !isRegisteredOnUse(ids, browser, kind);
     return browser ? isForBrowsers(ids, kind, id) === true : !entry.byBrowser;
   };
   const eventID = eventIDOf(ids, event);

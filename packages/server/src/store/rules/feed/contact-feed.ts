@@ -6,7 +6,14 @@ import type { ContactView } from '../../../identity/contact-view.ts';
 import type { ContactMerges } from '../../../identity/merged-entries.ts';
 import type { ContactFeedPage, ContactSearch, RequestOf, SearchPosition } from '../../store.ts';
 import { createContactMatcher } from '../contact-presenter.ts';
-import { askedOf, type Found, isInRange, isUnlimited, type KeyRange, resolveMergedFilters } from '../contact-search.ts';
+import {
+  type Found,
+  isInRange,
+  isUnlimited,
+  type KeyRange,
+  planSearch,
+  resolveMergedFilters,
+} from '../contact-search.ts';
 
 /** Returns the range of a part: the contacts after `beyond`, up to and including `last`, if any. */
 export const toPartRange = (beyond: SearchPosition | null, last: SearchPosition | undefined): KeyRange => ({
@@ -34,7 +41,7 @@ export const createContactFeedPage = (
 ) => {
   const all = conditions.map((condition) => {
     const search: ContactSearch = { account, limit: 1, ...condition };
-    const query = askedOf(search, merges);
+    const query = planSearch(search, merges);
     return {
       query,
       isMet: createContactMatcher(resolveMergedFilters(search, merges)),

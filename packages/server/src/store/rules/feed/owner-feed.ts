@@ -5,7 +5,7 @@
 import { followMerges } from '../../../identity/merges.ts';
 import { stretchesOf } from '../../../identity/ownership.ts';
 import type { Statement } from '../../../identity/statements.ts';
-import type { FeedErasure, OwnerFeedPage, OwnerStretch } from '../../report-feed.ts';
+import type { FeedErasure, OwnerFeedPage, OwnershipRange } from '../../report-feed.ts';
 
 /** The number of stored changes. A reader that lags further behind starts over. */
 export const maxOwnerChanges = 1_000_000;
@@ -54,8 +54,8 @@ export const positionOf = (text: string | null, newest: number): OwnerPosition |
 };
 
 /** Returns a user's owned stretches, ascending, and joins adjacent ones with the same owner. */
-export const toOwnerStretches = (statements: readonly Statement[]): OwnerStretch[] => {
-  const fed: OwnerStretch[] = [];
+export const toOwnershipRanges = (statements: readonly Statement[]): OwnershipRange[] => {
+  const fed: OwnershipRange[] = [];
   for (const { after, through, contact } of stretchesOf(statements)) {
     if (contact === null) continue;
     const before = fed.at(-1);

@@ -2,7 +2,7 @@
 
 import type { UserLinks } from '../../store.ts';
 import type { StatementRow } from '../links.ts';
-import { toOwnerStretches } from './owner-feed.ts';
+import { toOwnershipRanges } from './owner-feed.ts';
 
 /** Returns the contacts in these statements. */
 export const linkedContactsOf = (lists: Iterable<readonly StatementRow[]>): number[] => [
@@ -23,7 +23,7 @@ export const toUserLinks = (
     verified,
     voided,
   })),
-  stretches: toOwnerStretches(statements).map(({ contact, ...stretch }) => ({
+  stretches: toOwnershipRanges(statements).map(({ contact, ...stretch }) => ({
     ...stretch,
     contactUUID: contactUUIDs.get(contact) as string,
   })),

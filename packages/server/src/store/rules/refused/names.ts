@@ -81,15 +81,15 @@ const longID = 8;
 const continuedBefore = /[\p{LC}\p{N}][._%+-]?$/u;
 const continuedAfter = /^[._%+-]?[\p{LC}\p{N}]/u;
 /** The maximum length of such text in UTF-16 code units: two characters, one of them possibly a surrogate pair. */
-const unitsBeside = 3;
+const maxAdjacentUnits = 3;
 
 /** Whether text contains a name that is not part of a longer one. */
 const includesWhole = (text: string, name: string): boolean => {
   for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + name.length)) {
     const end = at + name.length;
     const isPart =
-      continuedBefore.test(text.slice(Math.max(0, at - unitsBeside), at)) ||
-      continuedAfter.test(text.slice(end, end + unitsBeside));
+      continuedBefore.test(text.slice(Math.max(0, at - maxAdjacentUnits), at)) ||
+      continuedAfter.test(text.slice(end, end + maxAdjacentUnits));
     if (!isPart) return true;
   }
   return false;
