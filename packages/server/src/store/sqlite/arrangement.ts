@@ -1,5 +1,5 @@
 /**
- * The sizes of blocks, segments and maintenance steps. Tests override the defaults, so that a short history fills
+ * The sizes of blocks, segments and maintenance steps. Tests override the defaults, so that even a short history fills
  * blocks and segments, and an erasure takes several steps.
  */
 export interface Arrangement {

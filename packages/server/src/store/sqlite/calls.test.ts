@@ -10,10 +10,10 @@ beforeEach(() => {
 
 test.each(['logEvent', 'listAccounts', 'toString'])('rejects the unknown write %s', (name) => {
   const [outcome] = createWriteEngine(db).write([{ name, request: undefined }]);
-  expect(outcome).toEqual({ error: new TypeError(`the store has no operation ${name} here`) });
+  expect(outcome).toEqual({ error: new TypeError(`unknown store operation: ${name}`) });
 });
 
 test.each(['getAccounts', 'logEvents', 'toString'])('rejects the unknown read %s', async (name) => {
   const read = createReadEngine(db)({ name, request: undefined });
-  await expect(read).rejects.toThrow(`the store has no operation ${name} here`);
+  await expect(read).rejects.toThrow(`unknown store operation: ${name}`);
 });

@@ -1,4 +1,4 @@
-/** The store operations that run on its threads, split into writes and reads. */
+/** The store operations that run on threads, split into writes and reads. */
 import { contactWriteNames } from '../operations/contact-operations.ts';
 import { namesOf, sharedReads, sharedWrites } from '../operations/operations.ts';
 import type { RequestOf, Store } from '../store.ts';
@@ -62,7 +62,7 @@ export interface Call {
 
 /** Executes a call. Throws if the table has no operation with its name. */
 export const execute = (table: Writes | Reads, { name, request }: Call): unknown => {
-  if (!Object.hasOwn(table, name)) throw new TypeError(`the store has no operation ${name} here`);
+  if (!Object.hasOwn(table, name)) throw new TypeError(`unknown store operation: ${name}`);
   // Safe: the Store's type ensures that each request matches its operation.
   return (table as Readonly<Record<string, (request: never) => unknown>>)[name]?.(request as never);
 };

@@ -1,4 +1,6 @@
-/** Assembles the engines that execute every call: on a thread, in memory, or in a command run alongside a server. */
+/**
+ * Assembles the engines that execute all calls: on a thread, in memory, or in a command that runs alongside a server.
+ */
 import { Refusal } from '../../shared/refusal.ts';
 import { recordWrite } from '../operations/audit.ts';
 import { type ContactWrite, contactWrites } from '../operations/contact-operations.ts';
@@ -82,7 +84,7 @@ const withAudit = (runOperation: OperationRunner, writes: Writes): Writes => {
 export const createWriteEngine = (db: Connection, arrangement: Arrangement = {}) => {
   const { eventsPerMove, eventsPerSettling, rowsPerDetaching } = arrangement;
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
-  // Read first, so that later commits of other processes are noticed.
+  // Read before anything else, so that later commits of other processes are noticed.
   let lastDataVersion = dataVersion.get();
   const sequencer = createSequencer(db);
   const users = createUsers(db);
@@ -169,7 +171,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
       behind: log.behind,
       step() {
         if (recentKeys.isDue()) recentKeys.settle();
-        // Rollups come first: they need few steps for many events. The log chooses its own most urgent work.
+        // Rollups come first, because they need few steps for many events. The log chooses its own most urgent work.
         return rollups.step() || log.step();
       },
       written: log.written,
@@ -202,7 +204,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
       return calls.map((call, index) => (isErasure(call) ? later : (outcomes[index] as Outcome)));
     },
     eraseAgain: erasureLog.eraseAgain,
-    /** Removes everything that still names erased contacts. */
+    /** Removes everything that still identifies erased contacts. */
     detachAll(): void {
       while (transactions.runAlone(erasures.detachSome));
     },

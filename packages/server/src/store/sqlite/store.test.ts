@@ -9,7 +9,7 @@ import { smallSegments } from '../../../test/fixtures/small-segments.ts';
 import { soon } from '../../../test/fixtures/timeouts.ts';
 import { noContactMerges } from '../../identity/merged-entries.ts';
 import { openStore } from '../open.ts';
-import { askedOf } from '../rules/contact-search.ts';
+import { planSearch } from '../rules/contact-search.ts';
 import type { Arrangement } from './arrangement.ts';
 import { openConnection } from './database/connection.ts';
 
@@ -49,7 +49,7 @@ describe('a SQLite file store', () => {
     const { contactUUID } = await server.createContact({ userUUID: null, attributes });
     const search = { account, limit: 1, attrID: 'phone', attrValue: attributes[0][1] };
     expect((await store.searchContact(search)).contacts).toMatchObject([{ contactUUID }]);
-    const [[term] = []] = askedOf(search, noContactMerges).terms;
+    const [[term] = []] = planSearch(search, noContactMerges).terms;
     const bytes = Buffer.alloc(6);
     bytes.writeUIntBE(term as number, 0, 6);
     const filesWithTerm = () =>

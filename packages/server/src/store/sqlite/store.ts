@@ -84,7 +84,7 @@ const assemble = (parts: {
   };
 };
 
-/** In memory there is no thread for maintenance, so each write runs up to this many maintenance steps. */
+/** An in-memory store has no thread for maintenance, so each write runs up to this many maintenance steps. */
 const stepsPerWriteInMemory = 8;
 
 /**
@@ -138,8 +138,8 @@ export const openMemoryStore = (arrangement?: Arrangement): Store =>
  * requests and reads. Creates a missing database only with `create`: a mistyped path must not look like an empty
  * database.
  *
- * Does not migrate an older schema: the server's log names the backup made before an update; a command's output is soon
- * lost.
+ * Does not migrate an older schema, because only the server's log durably records where the backup before the update
+ * is.
  */
 export const openForCommand = (
   path: string,
@@ -199,7 +199,7 @@ const createReadDispatcher = (readers: readonly StartedThread[]): Send => {
 
 /**
  * Opens a file as its only server. Throws StoreUnusable on failure. `onFatal` is called when the state on disk is
- * unknown: exit the process.
+ * unknown; the process must then exit.
  */
 export const openForServer = async (
   opening: Opening,
@@ -212,8 +212,8 @@ export const openForServer = async (
   // The lock comes first, so that it is released last.
   opened.push(takeLock(path));
   try {
-    // Stays open: when the last connection closes, SQLite writes back the write-ahead log, and the next one would
-    // reread it all.
+    // Stays open, because when the last connection closes, SQLite writes back the write-ahead log, and the next
+    // connection would reread all of it.
     const access = openConnection(path, 'read');
     opened.push(() => access.close());
     if (access.pragma('user_version', { simple: true }) !== getNewestMigration()) migrateFile(path, updateBackup);
@@ -231,8 +231,8 @@ export const openForServer = async (
     const writer = closeLater(startWriter(opening, onFatal, measureCommit));
     const readers = Array.from({ length: readerCount }, () => closeLater(startReader(opening, onFatal)));
     await Promise.all([writer, ...readers].map(({ ready }) => ready));
-    // Pushed again, to be closed before the writer: the last connection to close writes back the log, and this one is
-    // read-only.
+    // Pushed again, so that it is closed before the writer: the last connection to close writes back the log, and this
+    // one is read-only.
     opened.push(() => access.close());
     const notifyListeners = () => {
       for (const listener of listeners) listener();

@@ -18,12 +18,12 @@ interface Row extends Omit<Access, 'accountOrigin' | 'enrich' | 'userIDIsEmailad
 /** The size of the cache. Unknown tokens are not cached. */
 const maxCached = 10_000;
 
-/** The maximum number of hashes of issued tokens in memory. `wasTokenCreated` returns false for later ones. */
+/** The maximum number of hashes of issued tokens in memory. `wasTokenCreated` returns false for later tokens. */
 const maxCreated = 100_000;
 
 /**
- * `PRAGMA data_version`, which takes 1 µs to read, changes when another connection commits. Then position.access is
- * read, which triggers increment when a token or an account changes. So a revoked token stops working at the next
+ * `PRAGMA data_version`, which takes 1 µs to read, changes when another connection commits. Only then position.access
+ * is read, which triggers increment when a token or an account changes. So a revoked token stops working at the next
  * request.
  */
 export const createAccess = (db: Connection) => {
@@ -45,7 +45,7 @@ export const createAccess = (db: Connection) => {
   let seenData = dataVersion.get();
   let seenAccess = accessVersion.get();
 
-  /** Tokens are never deleted, except with their account and expired sessions, so only new ones are read. */
+  /** Reads only new tokens, because existing tokens are deleted only with their account or as expired sessions. */
   const readCreated = () => {
     for (const { token, hash } of selectCreated.all(lastCreated, maxCreated - createdHashes.size)) {
       createdHashes.add(hash);
@@ -56,7 +56,7 @@ export const createAccess = (db: Connection) => {
 
   const refresh = () => {
     const data = dataVersion.get();
-    // data_version doesn't change with the connection's own commits, so a writing connection always reads on.
+    // data_version doesn't change with the connection's own commits, so a writing connection always continues.
     if (data === seenData && db.readonly) return;
     const access = accessVersion.get();
     if (access !== seenAccess) {

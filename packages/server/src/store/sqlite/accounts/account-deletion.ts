@@ -1,4 +1,4 @@
-/** Deletes accounts, some rows per commit. */
+/** Deletes accounts, a limited number of rows per commit. */
 import { Refusal } from '../../../shared/refusal.ts';
 import { getRemainingPause } from '../../rules/accounts/account-deletion.ts';
 import type { AccountDeletion, RequestOf } from '../../store.ts';
@@ -16,11 +16,11 @@ interface DeletionParts {
 }
 
 /** Tables with their keys, and the condition for an account's rows. */
-const ofErasures = [
+const erasureTables = [
   ...['erased_stretch (user, after, erasure)', 'erased_contact (contact)', 'erased_identifier (hash)'],
   ...['erasing_contact (contact)', 'erasing_user (erasure, user)', 'erasing_refused (erasure)'],
 ].map((table) => [table, 'erasure IN (SELECT erasure FROM erasure WHERE account = @account)'] as const);
-const ofAccount = [
+const accountTables = [
   // An undone import references its erasure.
   ...['import_stretch (importID, after)', 'import_contact (importID, contact)', 'import (importID)'],
   'erasure (erasure)',
@@ -36,12 +36,12 @@ const ofAccount = [
   'catalogue (account, kind, id)',
   'audit (audit)',
 ].map((table) => [table, 'account = @account'] as const);
-const ofTokens = ['refused_request (refused)', 'refused_count (token)'].map(
+const tokenTables = ['refused_request (refused)', 'refused_count (token)'].map(
   (table) => [table, 'token IN (SELECT token FROM token WHERE account = @account)'] as const,
 );
 
-/** A user or a contact has several rows in other tables, so fewer of them are deleted in a step. */
-const rowsOfEach = 4;
+/** A user or a contact has several rows in other tables, so a step deletes fewer users or contacts by this factor. */
+const rowsPerUserOrContact = 4;
 
 export const createAccountDeletion = (db: Connection, { erasures, users, catalogues }: DeletionParts) => {
   const find = db.prepare<[number], string>('SELECT accountUUID FROM account WHERE account = ?').pluck();
@@ -56,8 +56,8 @@ export const createAccountDeletion = (db: Connection, { erasures, users, catalog
       `DELETE FROM ${name} WHERE (${key}) IN (SELECT ${key} FROM ${name} WHERE ${condition} LIMIT @most)`,
     );
   };
-  const dropFirst = [...ofErasures, ...ofTokens].map(prepareDrop);
-  const dropLast = ofAccount.map(prepareDrop);
+  const dropFirst = [...erasureTables, ...tokenTables].map(prepareDrop);
+  const dropLast = accountTables.map(prepareDrop);
 
   /** Selects the next users or contacts as a JSON list of row numbers; '[]': none. */
   const nextOf = (what: 'user' | 'contact') =>
@@ -110,7 +110,7 @@ export const createAccountDeletion = (db: Connection, { erasures, users, catalog
 
   /** Deletes the next users or contacts with all rows that reference them. Returns whether there were any. */
   const dropGroup = ({ next, drops }: (typeof groups)[number], account: number, most: number): boolean => {
-    const some = next.get({ account, most: Math.ceil(most / rowsOfEach) }) as string;
+    const some = next.get({ account, most: Math.ceil(most / rowsPerUserOrContact) }) as string;
     if (some === '[]') return false;
     for (const drop of drops) drop.run(some);
     return true;

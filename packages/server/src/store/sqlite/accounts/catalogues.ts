@@ -4,7 +4,7 @@ import {
   type AccountCatalogues,
   checkUses,
   isSettled,
-  listUses,
+  registerUses,
   splitEntries,
   toAccountCatalogues,
   toStoredKind,
@@ -56,11 +56,11 @@ export const createCatalogueWriter = (db: Connection, rollups: Pick<Rollups, 'ha
     /** Throws a Refusal if the token may not use one of the IDs. */
     check: (account: number, browser: boolean, uses: readonly Use[]): void =>
       checkUses(getListedIDs(account), browser, uses),
-    /** Lists the IDs that are unlisted, while there is room. */
+    /** Adds the IDs that are not listed yet, as long as there is room. */
     register(account: number, browser: boolean, uses: readonly Use[]): void {
       const ids = getListedIDs(account);
       const { nextEventID } = ids;
-      runOperation(writeCatalogues(account, listUses(ids, browser, uses)));
+      runOperation(writeCatalogues(account, registerUses(ids, browser, uses)));
       if (ids.nextEventID > nextEventID) setNextEventID.run(ids.nextEventID, account);
     },
     /** Returns the eventID and attributes to store for an event. Register its uses first. */
@@ -90,7 +90,10 @@ export const createCatalogueWriter = (db: Connection, rollups: Pick<Rollups, 'ha
 };
 export type CatalogueWriter = ReturnType<typeof createCatalogueWriter>;
 
-/** Returns a function that returns the names of an account's profiles and tags. It looks up each, because few are used. */
+/**
+ * Returns a function that returns the names of an account's profiles and tags. It looks up each name, because few are
+ * used.
+ */
 export const createNameReader = (db: Connection): ((account: number) => NameOf) => {
   const select = db
     .prepare<[number, string, string], string>('SELECT name FROM catalogue WHERE account = ? AND kind = ? AND id = ?')

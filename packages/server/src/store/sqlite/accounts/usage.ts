@@ -10,8 +10,8 @@ const rowsPerStep = 20_000;
 const contentsPerStep = 2_000;
 
 /**
- * The result of a step: the number of rows read (`looked`) and counted, their bytes, and the last key, after which the
- * next step starts.
+ * The result of a step: the numbers of rows read (`looked`) and counted, the bytes of the counted rows, and the last
+ * key, after which the next step starts.
  */
 interface StepCount<Key> {
   readonly looked: number;
@@ -43,7 +43,7 @@ export const createUsageReader = (db: Connection): ((account: number) => Chunked
   const users = db.prepare<[number, string], StepCount<string>>(`
     SELECT count(*) AS looked, count(*) AS count, 0 AS bytes, max(userUUID) AS last
     FROM (SELECT userUUID FROM user WHERE account = ? AND userUUID > ? ORDER BY userUUID LIMIT ${rowsPerStep})`);
-  // Two scans of the address index, in which contacts without an address come first, by number.
+  // Scans the address index twice: contacts without an address come first in it, by number.
   const countContacts = <Key>(key: string, isNext: string) =>
     db.prepare<[number, Key], StepCount<Key>>(`
       SELECT count(*) AS looked, count(*) - count(mergedInto) AS count, coalesce(sum(bytes), 0) AS bytes, max(${key}) AS last

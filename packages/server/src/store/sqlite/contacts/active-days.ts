@@ -1,6 +1,6 @@
 /**
  * The days on which events of a user, or with a contact, were stored. Reads and searches for repeats skip all other
- * days. A listed day may have no events; an unlisted day never has.
+ * days. A listed day might have no events; an unlisted day never has any.
  */
 
 export interface ActiveDays {
@@ -17,22 +17,20 @@ export interface ActiveDays {
 export const noDays: ActiveDays = { firstDay: null, lastDay: null, days: 0 };
 
 /**
- * The number of days up to `lastDay` in `days`. All earlier days since `firstDay` count as listed. Numbers are exact up
- * to 2 ** 53.
+ * The number of days up to `lastDay` in `days`. All earlier days since `firstDay` count as listed. The limit is 52
+ * because numbers are exact up to 2 ** 53.
  */
 const coveredDays = 52;
 const anyDay = 2 ** coveredDays - 1;
 
-/**
- * Adds a day. Days should be added in ascending order: otherwise, all days from the first to the last count as listed.
- */
+/** Adds a day. Add days in ascending order; otherwise, all days from the first to the last count as listed. */
 export const withDay = (active: ActiveDays, day: number): ActiveDays => {
   const { firstDay, lastDay, days } = active;
   if (firstDay === null || lastDay === null) return { firstDay: day, lastDay: day, days: 1 };
   if (day < lastDay) return { firstDay: Math.min(firstDay, day), lastDay, days: 0 };
   if (day === lastDay) return active;
   const later = Math.min(day - lastDay, coveredDays);
-  // Arithmetic, because bitwise operators have only 32 bits. Days that are too old are dropped.
+  // Uses arithmetic, because bitwise operators are limited to 32 bits. Days that are too old are dropped.
   const shifted = ((days || anyDay) % 2 ** (coveredDays - later)) * 2 ** later;
   return { firstDay, lastDay: day, days: shifted + 1 };
 };

@@ -22,7 +22,7 @@ export const createClaimReader = (db: Connection) => {
       SELECT user, max(sequence) AS newest FROM statement WHERE contact = @contact AND NOT voided GROUP BY user
     ) l ON l.user = c.user
     WHERE c.contact = @contact ORDER BY c.voided, c.accepted DESC, newestLink DESC, c.claim LIMIT ${limits.openClaimsPerContact}`);
-  // The unary plus forces a sort: a scan in key order would pass the claims of all other contacts.
+  // The unary plus forces a sort, because a scan in key order would visit the claims of all other contacts.
   const after = db.prepare<
     [number, number, number],
     Row & { tokenID: string; userUUID: string; contactUUID: string; linkID: string }

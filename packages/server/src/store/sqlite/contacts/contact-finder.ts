@@ -68,7 +68,7 @@ export const createContactFinder = (db: Connection) => {
      * prefix of the request's field names.
      */
     byName,
-    /** Returns the contact at the end of this one's merges. */
+    /** Returns the contact at the end of this contact's merges. */
     followMerges: (contact: number): ContactRow => byNumber.get(merges.follow(contact)) as ContactRow,
     hashOf,
     findErasure,

@@ -8,9 +8,9 @@ import type { ContactRow } from './contact-rows.ts';
 import { createContactViews } from './contact-views.ts';
 import { createLastSeen } from './last-seen.ts';
 
-/** A step takes a few milliseconds. */
+/** The number of contacts in a step, which takes a few milliseconds. */
 const contactsPerStep = 64;
-/** During writes, steps may take one Nth of the time. */
+/** During writes, steps may take at most this fraction (1/n) of the time. */
 const writeShare = 4;
 
 export const createContactIndex = (db: Connection) => {
@@ -41,7 +41,7 @@ export const createContactIndex = (db: Connection) => {
     dropEntry.run(contact);
   };
 
-  /** Updates the index entry of the contact at the end of this one's merges. */
+  /** Updates the index entry of the contact at the end of this contact's merges. */
   const refresh = (row: ContactRow): void => {
     const group = groupOf(row);
     const { account, contact, createdTime, contactStatus } = group[0] as ContactRow;
@@ -66,7 +66,7 @@ export const createContactIndex = (db: Connection) => {
     noteWrite(): void {
       hasWrites = true;
     },
-    /** Returns the milliseconds until the next step should run; null if nothing is to do. */
+    /** Returns the milliseconds until the next step should run; null if there is nothing to do. */
     pause: (): number | null => (anyChanged.get() === 1 ? Math.max(0, Math.ceil(dueAt - performance.now())) : null),
     /** Updates some contacts. Returns their number. */
     step(): number {

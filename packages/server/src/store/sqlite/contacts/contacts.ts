@@ -22,7 +22,8 @@ const prepareWrites = (db: Connection) => {
     VALUES (@account, @newContactUUID, @externalID, @externalIDClaim, @address, 'active', @verified, @time, @time)`;
   return {
     insert: db.prepare<unknown[], ContactRow>(`${insert} RETURNING *`),
-    // Both do the same work whether or not the key exists: a browser token must not learn that from the response time.
+    // Both statements do the same work whether or not the key exists, so that the response time does not reveal that to
+    // a browser token.
     upsertAddress: db.prepare<unknown[], ContactRow>(`
       ${insert} ON CONFLICT (account, contactEmailaddress) DO UPDATE SET verified = max(verified, @verified) RETURNING *`),
     upsertExternalID: db.prepare<unknown[], ContactRow>(`

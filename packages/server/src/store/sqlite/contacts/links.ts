@@ -44,7 +44,7 @@ export const createLinkWriter = (db: Connection, { sequencer, users, detaching }
   };
   return {
     store,
-    /** Links a user to a contact from now on, unless they are already linked. */
+    /** Links a user to a contact from now on, unless the user is already linked to it. */
     link(account: number, newLink: NewLink): void {
       detaching.detachUser(newLink.user);
       runOperation(link(store, account, newLink));

@@ -62,10 +62,10 @@ export const createStatementReader = (db: Connection) => {
   return {
     /** Returns all statements of a user, ascending. */
     ofUser: (user: number): StatementRow[] => ofUser.all(user).map(toStatement),
-    /** Like `ofUser`, but links to contacts that are being erased still have these contacts. */
+    /** Like `ofUser`, but includes the links to contacts that are being erased. */
     ofUserUnfiltered: (user: number): StatementRow[] => ofUserUnfiltered.all(user).map(toStatement),
     /**
-     * Like `ofUser`, but reads only the columns that determine owners, which is more than twice as fast: a contact may
+     * Like `ofUser`, but reads only the columns that determine owners, which is more than twice as fast: a contact can
      * have many users with many links.
      */
     forOwners: (user: number): StatementWithClaim[] =>

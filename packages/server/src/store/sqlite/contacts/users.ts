@@ -18,8 +18,8 @@ export const createUsers = (db: Connection) => {
   const insert = db.prepare('INSERT INTO user (account, userUUID, createdTime) VALUES (?, ?, ?)');
   const setDays = db.prepare('UPDATE user SET firstDay = ?, lastDay = ?, days = ? WHERE user = ?');
   /**
-   * Keyed by userUUID alone, which hashes faster than a key with the account. If two accounts use the same userUUID,
-   * only the user read last is cached.
+   * Keyed by userUUID alone, which hashes faster than a key that includes the account. If two accounts use the same
+   * userUUID, only the user read last is cached.
    */
   const cache = new BoundedMap<string, User>(maxCached);
 

@@ -1,6 +1,6 @@
 /**
- * Copies another database into a new file. The file is written under a temporary name and gets its name when it is
- * complete and synced. An interrupted copy restarts.
+ * Copies another database into a new file. The file is written under a temporary name and renamed when it is complete
+ * and synced. An interrupted copy restarts.
  */
 import { closeSync, fsyncSync, linkSync, lstatSync, mkdirSync, openSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -17,7 +17,8 @@ import { createEventLogWriter, eventsPerSegment as defaultEventsPerSegment, hold
 
 /** Sets the next sequence, day and row numbers. */
 const writePosition = (db: Connection, { position, numbers }: DatabaseExport): void => {
-  // `remembered`: the keys of all events are written, so that no server has to read them from the blocks.
+  // `remembered` is the last sequence, because the keys of all events are written: no server has to read them from the
+  // blocks.
   const columns = 'sequence = @sequence, remembered = @sequence, day = @day, clockDay = @clockDay, secret = @secret';
   db.prepare(`UPDATE position SET ${columns}`).run(position);
   const write = db.prepare('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)');
@@ -38,8 +39,8 @@ const copyTables = async (db: Connection, exported: DatabaseExport): Promise<voi
 };
 
 /**
- * Writes events. The source has only keyed hashes of the sent events. Replaces each hash whose event exists with a row
- * of event_repeat, as a server would store it. The other hashes stay.
+ * Writes events. The source has only keyed hashes of sent events. Each hash whose event exists is replaced with a row
+ * of event_repeat, as a server would store it; the other hashes stay.
  */
 const createEventCopier = (db: Connection, secret: Buffer) => {
   const log = createEventLogWriter(db);
@@ -96,8 +97,8 @@ const copyAll = async (
     copyEvents(events);
     copied += events.length;
     onProgress({ sequence: end.sequence, last, events: copied });
-    // Indexes the events, as a server does between commits: otherwise the first reader would index millions of them in
-    // memory. Indexes one segment at a time, because each call examines all waiting events.
+    // Indexes the events, as a server does between commits; otherwise, the first reader would index millions of events
+    // in memory. Indexes whole segments only, because each call examines all waiting events.
     if (copied - indexed < eventsPerSegment) continue;
     const engine = createWriteEngine(db, arrangement);
     while (engine.catchUp());
@@ -140,8 +141,8 @@ export const copyInto = async (
     ensureFile(draft);
     const db = openConnection(draft, 'write');
     try {
-      // The file is synced once, at the end. References are checked at the end too: a contact may be merged into a
-      // later one.
+      // The file is synced once, at the end. References are also checked at the end, because a contact can be merged
+      // into one that is copied later.
       db.pragma('synchronous = OFF');
       db.pragma('foreign_keys = OFF');
       await copyAll(db, exported, onProgress, arrangement);

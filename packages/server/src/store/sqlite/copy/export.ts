@@ -13,7 +13,8 @@ import { createOperationRunner } from '../transactions/operations.ts';
 import { createSequencer } from '../transactions/sequencer.ts';
 
 /**
- * Writes pending keys and rollups, and detaches erased contacts, because a copy has no unfinished erasures.
+ * Finishes pending work: writes keys and rollups, and detaches erased contacts, because a copy cannot contain
+ * unfinished erasures.
  */
 const settle = (db: Connection): void => {
   const recentKeys = createRecentKeys(db, createSequencer(db), createEventLogWriter(db));
@@ -38,7 +39,8 @@ function* toChunks(rows: Iterable<ExportedRow>): Generator<ExportedRow[]> {
 }
 
 /**
- * Opens a file for copying and locks it against servers until it is closed. Throws StoreUnusable if a server has it.
+ * Opens a file for copying, and prevents servers from opening it until it is closed. Throws StoreUnusable if a server
+ * has it open.
  */
 export const openExport = (path: string) => {
   if (!existsSync(path)) throw new StoreUnusable(`there is no database at ${path}`);

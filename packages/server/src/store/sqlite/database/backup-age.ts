@@ -9,12 +9,12 @@ import type { ExamineOptions, Finding } from '../../doctor-findings.ts';
 import { isBackupName, openBackupFolder } from './backup-folder.ts';
 import { changeOwner, findOwner } from './owner.ts';
 
-/** `firsthand doctor` warns if the last backup is older. */
+/** `firsthand doctor` warns if the last backup is older than this. */
 const maxDays = 7;
 
 const markOf = (path: string): string => `${path}-backup`;
 
-/** Writes `target` into the mark for humans. A user with read-only access writes no mark. */
+/** Marks the time of a backup. The mark contains `target`, for humans. A user with read-only access writes no mark. */
 export const markBackup = (path: string, target: string): void => {
   try {
     writeFileSync(markOf(path), `${new Date().toISOString()} ${target}\n`);
@@ -40,7 +40,10 @@ const formatDuration = (milliseconds: number): string => {
   return minutes < 120 ? `${Math.round(minutes)} minutes` : `${(minutes / 60).toFixed(1)} hours`;
 };
 
-/** Reports whether the newest backup in BACKUP_DIR is at most two periods of BACKUP_EVERY old: one may be missed. */
+/**
+ * Reports whether the newest backup in BACKUP_DIR is at most two BACKUP_EVERY periods old. A single missed backup is
+ * not reported.
+ */
 export const examineFolder = (path: string, { backupDir, backupEvery }: ExamineOptions): Finding[] => {
   if (backupDir === undefined || backupEvery === undefined) return [];
   const name = 'scheduled backups';
@@ -56,7 +59,7 @@ export const examineFolder = (path: string, { backupDir, backupEvery }: ExamineO
     }
   }
   const now = Date.now();
-  // A backup with a future date was made while the clock was ahead: its age is unknown.
+  // A backup with a future date was made while the clock was ahead, so its age is unknown.
   const newest = openBackupFolder(path, folder)
     .list()
     .find(({ time }) => time <= now);
@@ -64,7 +67,7 @@ export const examineFolder = (path: string, { backupDir, backupEvery }: ExamineO
     const others = statSync(folder, { throwIfNoEntry: false }) ? readdirSync(folder).filter(isBackupName).length : 0;
     const hint =
       others > 0
-        ? `; the folder has backups of other databases (${others}): does DATABASE_URL name the right file?`
+        ? `; the folder has backups of other databases (${others}): is the file in DATABASE_URL the right one?`
         : '';
     return [{ name, ok: false, detail: `there is no backup of this database in ${folder}${hint}` }];
   }

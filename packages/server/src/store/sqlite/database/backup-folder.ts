@@ -75,7 +75,7 @@ export const openBackupFolder = (path: string, folder: string) => {
 
   const listDrafts = (): string[] => names().filter((name) => draft.test(name) && isFile(join(folder, name)));
 
-  /** Call it under the lock, when no process writes a draft. */
+  /** Call it while holding the lock, so that no process is writing a draft. */
   const removeUnlocked = (): void => {
     for (const name of listDrafts()) rmSync(join(folder, name), { force: true });
   };

@@ -25,7 +25,9 @@ import { getNewestMigration } from './migrate.ts';
 import { changeOwner, findOwner } from './owner.ts';
 import { verifyBackup } from './verify.ts';
 
-/** Records the backup in the audit log first. If the database can't be written now, it is backed up anyway. */
+/**
+ * Records the backup in the audit log before it is made. If the database can't be written now, it is backed up anyway.
+ */
 const recordBackup = (path: string): void => {
   try {
     const db = openConnection(path, 'write');
@@ -44,9 +46,10 @@ const recordBackup = (path: string): void => {
 const copyTo = (path: string, draft: string): void => {
   const db = openConnection(path, 'read');
   try {
-    // VACUUM moves rows while it packs the copy. The leftover bytes would survive an erasure on the restored copy.
+    // VACUUM moves rows while it packs the copy. Without this, leftover bytes would survive an erasure on the restored
+    // copy.
     db.pragma('secure_delete = ON');
-    // One read transaction: db.backup() would restart at every commit of a busy server.
+    // Copies in one read transaction. db.backup() would restart at every commit of a busy server.
     db.prepare('VACUUM INTO ?').run(draft);
   } finally {
     db.close();
@@ -57,8 +60,8 @@ const copyTo = (path: string, draft: string): void => {
 };
 
 /**
- * Copies the database at `path` to the new file `target`. The copy is complete and synced before it gets its name.
- * `prepare` is called just before. Throws if `target` exists.
+ * Copies the database at `path` to the new file `target`. The copy is complete and synced before it is renamed to
+ * `target`. `prepare` is called just before the renaming. Throws if `target` exists.
  */
 export const backupDatabase = (path: string, target: string, prepare: (draft: string) => void = () => {}): void => {
   if (existsSync(target)) throw new StoreUnusable(`${target} already exists: a backup never replaces a file`);
@@ -90,7 +93,7 @@ const copyRecord = (path: string, target: string): void => {
   }
 };
 
-/** Reserved for the server, which may write to the same disk. */
+/** Free space that a backup leaves for the server, which may write to the same disk. */
 const reservedBytes = 256 * 1024 * 1024;
 
 /** Throws if the backup could fill the disk, which would stop a server that writes to it. */

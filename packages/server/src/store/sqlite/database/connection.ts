@@ -1,4 +1,4 @@
-/** Connections to a Firsthand database, with the settings that durability and erasure depend on. */
+/** Connections to a Firsthand database, with the settings on which durability and erasure depend. */
 
 import type BetterSqlite3 from 'better-sqlite3';
 import { StoreUnusable } from '../../unusable.ts';
@@ -11,15 +11,15 @@ export const applicationID = 0x46486e64;
 
 const cacheKiB = 32 * 1024;
 
-/** How long a statement waits for a lock of another process or thread. */
+/** How long a statement waits for a lock that another process or thread holds. */
 const patienceMilliseconds = 5_000;
 
 /**
- * Opens a connection that syncs before a commit returns. better-sqlite3's build defaults to NORMAL in WAL mode, which
- * does not (https://www.sqlite.org/wal.html#performance_considerations), so FULL is set and verified.
+ * Opens a connection that syncs before a commit returns. better-sqlite3 defaults to NORMAL in WAL mode, which does not
+ * sync (https://www.sqlite.org/wal.html#performance_considerations), so FULL is set and verified.
  *
- * Mode `serve` writes, and leaves checkpoints to write-ahead-log.ts. Bytes instead of a path are opened as a database
- * in memory.
+ * With mode `serve`, the connection writes, and write-ahead-log.ts makes the checkpoints. Bytes instead of a path are
+ * opened as an in-memory database.
  */
 export const openConnection = (path: string | Buffer, mode: 'serve' | 'write' | 'read'): Connection => {
   const isInMemory = path === ':memory:' || typeof path !== 'string';
@@ -59,7 +59,7 @@ export const openConnection = (path: string | Buffer, mode: 'serve' | 'write' | 
  * full disk prevents it.
  */
 export const emptyLog = (db: Connection): boolean => {
-  // Long enough for read steps to finish, and short for waiting events.
+  // Long enough for read steps to finish, and short enough not to delay waiting events noticeably.
   db.pragma('busy_timeout = 100');
   try {
     return tryNow(() => {
@@ -71,7 +71,7 @@ export const emptyLog = (db: Connection): boolean => {
   }
 };
 
-/** Returns the code of an error; '' if it has none. */
+/** Returns the code of an error; '' if the error has no code. */
 export const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '');
 
 /**

@@ -1,12 +1,12 @@
 /** Checks whether the disk of a file has space. */
 import { open, rm } from 'node:fs/promises';
-import { createDiskSpaceCheck, type Room } from '../../disk-space.ts';
+import { createDiskSpaceCheck, type DiskSpaceCheck } from '../../disk-space.ts';
 import { codeOf } from './connection.ts';
 
-/** Larger than a typical commit: a smaller file might fit into the space that a failed commit has freed. */
+/** Larger than a typical commit, because a smaller file might fit into the space that a failed commit has freed. */
 const probeBytes = Buffer.alloc(256 * 1024, 1);
 
-/** Throws ENOSPC or EDQUOT if the disk is full, and any other error of writing a file there. */
+/** Throws ENOSPC or EDQUOT if the disk is full, and any other error from writing a file there. */
 const probe = async (path: string): Promise<void> => {
   const name = `${path}-room-${process.pid}`;
   try {
@@ -22,7 +22,7 @@ const probe = async (path: string): Promise<void> => {
   }
 };
 
-export const createFileSpaceCheck = (path: string): Room =>
+export const createFileSpaceCheck = (path: string): DiskSpaceCheck =>
   createDiskSpaceCheck(
     (cause) => path !== ':memory:' && codeOf(cause).startsWith('SQLITE_FULL'),
     () => probe(path),

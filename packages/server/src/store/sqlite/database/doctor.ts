@@ -132,7 +132,7 @@ export const examineDatabase = async (databasePath: string, options: ExamineOpti
   const free = bavail * bsize;
   const wal = existsSync(`${path}-wal`) ? statSync(`${path}-wal`).size : 0;
   const inFile = examineFile(path, options);
-  // Scheduled backups have their own finding; the mark of a manual backup may be missing, as after a restore.
+  // Scheduled backups have their own finding. The mark of a manual backup can be missing, for example after a restore.
   const backups = inFile.some(({ name }) => name === 'scheduled backups') ? [] : [examineBackup(path, options)];
   return [
     ...inFile,

@@ -21,7 +21,7 @@ const isAccessible = (path: string): boolean => {
 };
 
 /**
- * Throws StoreUnusable if this process cannot read and write a database's folder, or a file there that a server needs.
+ * Throws StoreUnusable if this process cannot read and write a database's folder, or a file in it that a server needs.
  */
 export const refuseInaccessible = (path: string): void => {
   const files = requiredSuffixes.map((suffix) => path + suffix).filter((file) => existsSync(file));
@@ -35,7 +35,7 @@ export const refuseInaccessible = (path: string): void => {
 
 /**
  * All files should belong to one user, and only that user should have access. The folder must be closed to others only
- * if that user owns it: a shared folder, such as /tmp, must stay open.
+ * if that user owns it; a shared folder, such as /tmp, must stay open.
  */
 export const examinePermissions = (path: string): Finding => {
   const finding = (ok: boolean, detail: string): Finding => ({ name: 'permissions', ok, detail });

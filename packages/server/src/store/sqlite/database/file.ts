@@ -1,4 +1,4 @@
-/** The database file. It is created atomically, and accepted only if its header is Firsthand's. */
+/** The database file. It is created atomically, and accepted only if it has Firsthand's header. */
 import {
   closeSync,
   existsSync,
@@ -21,7 +21,7 @@ import { changeOwner, createFolder, findOwner } from './owner.ts';
 
 /**
  * Ensures that there is a Firsthand database at `path`. Throws StoreUnusable on failure. A new database is linked into
- * place when it is complete, so it is never partial, and an empty file is never a Firsthand database.
+ * place only when it is complete, so a partial or empty file is never a Firsthand database.
  */
 export const ensureFile = (path: string): void => {
   if (existsSync(path)) {
@@ -43,14 +43,15 @@ export const ensureFile = (path: string): void => {
     db.pragma('synchronous = EXTRA');
     // Each file has its own secret. This commit also syncs the rest of the file.
     db.exec('UPDATE position SET secret = randomblob(32)');
-    // Set before another process can open the file: two that change the mode at the same time can block each other.
+    // Set before another process can open the file, because two processes that change the mode at the same time can
+    // block each other.
     db.pragma('journal_mode = WAL');
     db.close();
     changeOwner(draft, findOwner(dirname(path)));
     linkSync(draft, path);
     syncDirectory(dirname(path));
   } catch (error) {
-    // Another process may have created the file in the meantime. If it is a Firsthand database, it is used.
+    // Another process may have created the file in the meantime. If it is a Firsthand database, use it.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
       throw new StoreUnusable(`${path} cannot be created: ${(error as Error).message}`, { cause: error });
     }
@@ -73,7 +74,7 @@ const removeDraft = (draft: string): void => {
  */
 export const refuseForeign = (path: string, name = path): void => {
   const file = statSync(path);
-  if (file.isDirectory()) throw new StoreUnusable(`${name} is a folder: DATABASE_URL must name a file`);
+  if (file.isDirectory()) throw new StoreUnusable(`${name} is a folder: DATABASE_URL must point to a file`);
   if (file.size === 0) {
     throw new StoreUnusable(`${name} is empty, so it is not a Firsthand database: move it away, or restore a backup`);
   }
@@ -102,7 +103,7 @@ const readHeader = (path: string, name: string) => {
   }
 };
 
-/** A new name is durable once its directory is synced (fsync(2)). */
+/** Syncs a directory, which makes new names in it durable (fsync(2)). */
 export const syncDirectory = (directory: string): void => {
   const descriptor = openSync(directory, 'r');
   try {

@@ -1,4 +1,4 @@
-/** Databases in memory, and the bytes of an empty database, from which files are created. */
+/** In-memory databases, and the bytes of an empty database, from which files are created. */
 import { applicationID, type Connection, openConnection } from './connection.ts';
 import { prepareLazily } from './lazy-statements.ts';
 import { migrate } from './migrate.ts';
@@ -22,8 +22,8 @@ export const getEmptyDatabase = (): Buffer => {
 };
 
 /**
- * Opens an empty database in memory that prepares statements on first use. Limited to 1 GiB
- * (SQLITE_CONFIG_MEMDB_MAXSIZE), except for the first one in a process.
+ * Opens an empty in-memory database that prepares statements on first use. Its size is limited to 1 GiB
+ * (SQLITE_CONFIG_MEMDB_MAXSIZE), except for the first database in a process.
  */
 export const openMemory = (): Connection => {
   const db = emptyBytes ? openConnection(emptyBytes, 'write') : openMigrated();

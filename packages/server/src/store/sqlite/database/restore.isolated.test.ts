@@ -229,7 +229,9 @@ test('repeats the erasures in every record of the database next to the backup, a
   expect(await readState(elsewhere, contacts)).toEqual(after);
 });
 
-/** Whether another user's process could use a file as a server does. Only root can start one. */
+/**
+ * Whether a process of another user could read and write a file, as a server must. Only root can start such a process.
+ */
 const canOpen = (path: string, uid: number) =>
   spawnSync('test', ['-r', path, '-a', '-w', path], { uid, gid: uid }).status === 0;
 

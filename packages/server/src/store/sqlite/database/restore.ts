@@ -1,6 +1,6 @@
 /**
  * Replaces a database with a backup. Validates everything before it touches the database, then replaces it with one
- * rename: after a crash, the file is the old database or the backup, each with all erasures recorded.
+ * rename: after a crash, the file is either the old database or the backup, in both cases with all erasures recorded.
  */
 import {
   chmodSync,
@@ -33,7 +33,7 @@ import { getNewestMigration } from './migrate.ts';
 import { changeOwner, createFolder, findOwner, type Owner } from './owner.ts';
 import { verifyBackup } from './verify.ts';
 
-/** The names of drafts are fixed, because the lock allows one restore at a time. */
+/** The name of the draft is fixed, because the lock allows only one restore at a time. */
 const draftOf = (path: string): string => `${path}-restoring`;
 
 const previousOf = (path: string, time: Date): string =>
@@ -73,8 +73,8 @@ const isForeign = (path: string): boolean => {
 };
 
 /**
- * Reads the erasures of the current database and writes back its write-ahead log. Throws StoreUnusable if it is another
- * program's or is open.
+ * Reads the erasures of the current database and writes back its write-ahead log. Throws StoreUnusable if it belongs to
+ * another program or is open.
  */
 const closeCurrent = (path: string): CurrentDatabase => {
   if (!existsSync(path) || statSync(path).size === 0) return { erased: [] };
@@ -84,7 +84,7 @@ const closeCurrent = (path: string): CurrentDatabase => {
     try {
       const isCurrent = db.pragma('user_version', { simple: true }) === getNewestMigration();
       const current = { head: recordHeadOf(db), erased: isCurrent ? listErased(db) : [] };
-      // Fails while another connection is open. Afterwards the file is the whole database.
+      // Fails while another connection is open. Afterwards, the file alone is the complete database.
       db.pragma('journal_mode = DELETE');
       return current;
     } finally {
@@ -103,8 +103,8 @@ const closeCurrent = (path: string): CurrentDatabase => {
 };
 
 /**
- * Yields the erasures in the current database, in its record, and in each record of this database next to the backup:
- * those of newer backups list later erasures. Holds one record in memory at a time.
+ * Yields the erasures in the current database, in its record, and in all its records next to the backup, because newer
+ * backups may have later erasures. Holds one record in memory at a time.
  */
 const listAllErased = function* (path: string, backup: string, { head, erased }: CurrentDatabase & { head: string }) {
   yield* erased;
@@ -113,7 +113,7 @@ const listAllErased = function* (path: string, backup: string, { head, erased }:
     yield* readRecord(each, head);
 };
 
-/** Replaces the record of erasures. It is valid for the old database and for the backup. */
+/** Replaces the record of erasures. The new record is valid for both the old database and the backup. */
 const replaceRecord = async (path: string, text: string, owner: Owner | undefined): Promise<void> => {
   const draft = recordPathOf(draftOf(path));
   await writeFile(draft, text, { mode: 0o600, flush: true });

@@ -4,8 +4,8 @@ import type { Connection } from './connection.ts';
 export type RowValue = number | string;
 
 /**
- * The numbers of rows per statement. Binding values and starting a statement takes as long as inserting a small row:
- * batches take 1.2 µs per row instead of 1.9 µs.
+ * The numbers of rows per statement. Starting a statement takes as long as inserting a small row, so batches take 1.2
+ * µs per row instead of 1.9 µs.
  */
 const callSizes = [16, 4, 1];
 

@@ -4,7 +4,7 @@
  * 1. Removes refused requests that name the contact. 2. Replaces its claims and requests with keyed hashes. 3. Turns its
  * links into unlinks.
  *
- * Until then, reads compute the result (statements.ts, erased-stretches.ts). A write that would change a user's other
+ * Until this is done, reads compute the result (statements.ts, erased-stretches.ts). A write that would change a user's other
  * statements detaches that user first.
  */
 import type { ClaimRow } from '../../rules/claims.ts';
@@ -20,7 +20,7 @@ const defaultRowsPerStep = 100;
 
 interface ErasingContact extends Erasure {
   readonly contact: number;
-  /** Whether claims, requests or refused requests still name the contact. */
+  /** Whether claims, requests or refused requests still identify the contact. */
   readonly hasNames: 0 | 1;
 }
 
@@ -93,7 +93,10 @@ export const createDetaching = (
     return rows;
   };
 
-  /** Deletes about `most` tags, attributes, imported values, requests and claims of a contact. Returns the number of changed rows. */
+  /**
+   * Deletes about `most` tags, attributes, imported values, requests and claims of a contact. Returns how many rows
+   * changed.
+   */
   const removeNames = (erasing: ErasingContact, most: number, eraseName: EraseName): number => {
     const { contact } = erasing;
     let rows = 0;
@@ -141,9 +144,9 @@ export const createDetaching = (
     return rows;
   };
 
-  /** Changes about a step's rows, contact by contact. Returns whether there was anything to do. */
+  /** Changes about `rowsPerStep` rows, contact by contact. Returns whether there was anything to do. */
   const runStep = (nextContact: () => ErasingContact | undefined, eraseName: EraseName): boolean => {
-    // First, because the search needs the names that the rest of the step deletes.
+    // The search comes first, because it needs the names that the rest of the step deletes.
     let rows = refused.step();
     for (let current = nextContact(); current && rows < rowsPerStep; current = nextContact()) {
       rows += current.hasNames
@@ -169,10 +172,10 @@ export const createDetaching = (
       if (isUnderWay()) detach(user);
     },
 
-    /** Whether claims, requests or refused requests still name a contact of this erasure. */
+    /** Whether claims, requests or refused requests still identify a contact of this erasure. */
     hasNames: (erasure: number): boolean => prepared.withNamesOf.get(erasure) !== undefined,
 
-    /** Removes the names of this erasure, up to about a step's rows. */
+    /** Removes the names that belong to this erasure, in about `rowsPerStep` rows. */
     removeFirstNames: (erasure: number, eraseName: EraseName) =>
       runStep(() => prepared.withNamesOf.get(erasure), eraseName),
 

@@ -1,5 +1,6 @@
 /**
- * Acknowledges an erasure once the record has everything that must be erased again from a restored backup (decision 7).
+ * Acknowledges an erasure once everything is recorded that must be erased again after a backup is restored (decision
+ * 7).
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Refusal } from '../../../shared/refusal.ts';

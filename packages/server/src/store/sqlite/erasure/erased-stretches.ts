@@ -1,4 +1,4 @@
-/** Computes the erased parts of a user's history until the user is detached. */
+/** Computes which parts of a user's history are erased, as long as the user is not detached (detaching.ts). */
 import { stretchesOwnedBy } from '../../../identity/ownership.ts';
 import { createStatementReader } from '../contacts/statements.ts';
 import type { Connection } from '../database/connection.ts';
@@ -27,7 +27,7 @@ export const createErasingReader = (db: Connection) => {
       if (erasing.length === 0) return [];
       const erased: ErasedStretch[] = [];
       let list = statements.ofUserUnfiltered(user);
-      // In order: for a later erasure, the links of an earlier one count as unlinks.
+      // In order, because for a later erasure, the links of an earlier one count as unlinks.
       for (const { erasure, last, verifiedOnly, contacts } of erasing) {
         const group: number[] = JSON.parse(contacts);
         const stretches = stretchesOwnedBy(group, list, { verifiedOnly: verifiedOnly === 1, last });

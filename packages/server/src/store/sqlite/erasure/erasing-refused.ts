@@ -1,6 +1,6 @@
 /**
- * Removes refused requests that name an erased person, some per commit; until then, reads omit them. The person's names
- * are read from the rows that detaching.ts deletes afterwards.
+ * Removes refused requests that name an erased person, a few per commit. Until they are removed, reads omit them. The
+ * person's names are read from the rows that detaching.ts deletes afterwards.
  */
 import type { StatementRow } from '../../rules/links.ts';
 import { createPersonSearch, type ListedText, type PersonNames, personNames } from '../../rules/refused/names.ts';
@@ -33,8 +33,8 @@ const createPersonReader = (db: Connection) => {
   >(`
     SELECT contact AS at, contactUUID, contactEmailaddress AS address, contactExternalID AS externalID FROM erasing_contact
     WHERE hasNames AND erasure = @of AND contact > @beyond ORDER BY contact LIMIT @most`);
-  // Excludes an external ID that is another contact's key: it names that contact. Erased contacts have no keys any
-  // more.
+  // Excludes an external ID that is another contact's key, because it identifies that contact. Erased contacts no
+  // longer have keys.
   const claims = db.prepare<
     Page,
     { at: number; claimID: string; userUUID: string; address: string | null; externalID: string | null }
@@ -79,7 +79,7 @@ const createPersonReader = (db: Connection) => {
       });
       for (const { at } of some) yield* ofContact(at, verifiedOnly, most);
     }
-    // Users come last: one may be detached before its links are read.
+    // Users come last, because a user may be detached before its links are read.
     for (const some of pages((beyond) => users.all({ of, beyond, most }))) {
       yield personNames({ userUUIDs: some.map(({ userUUID }) => userUUID) });
     }
@@ -116,7 +116,7 @@ export interface ListedBytes {
   readonly bytes: number;
 }
 
-/** Each takes as long as changing one row. */
+/** Each of these amounts takes as long as changing one row. */
 const charactersSearchedPerRow = 1024;
 const bytesReadPerRow = 20 * 1024;
 const bytesDeletedPerRow = 4 * 1024;
@@ -182,7 +182,7 @@ export const createErasingRefused = (
     drop.run(pending.erasure);
   }
 
-  /** The current search. It restarts after a server restart or a write of another process. */
+  /** The current search. It restarts when the server restarts or another process writes. */
   let current: Generator<number, void> | undefined;
 
   return {
@@ -193,7 +193,7 @@ export const createErasingRefused = (
       return isNeeded;
     },
 
-    /** Adds the user of links that are about to be detached to the searched names. Returns the number of changed rows. */
+    /** Adds the user whose links are about to be detached to the searched names. Returns the number of changed rows. */
     addUserOf: (links: readonly Pick<StatementRow, 'user' | 'contact' | 'verified'>[]): number => {
       if (next.get() === undefined) return 0;
       return links.reduce(

@@ -25,7 +25,9 @@ export interface ErasedIdentifier {
   readonly account: number;
   readonly erasedTime: number;
   readonly hash: Buffer;
-  /** 1: only the verified part of the contact's history was erased, not what it owned through claims only. */
+  /**
+   * 1: only the verified part of the contact's history was erased, not the events that it owned only through claims.
+   */
   readonly verifiedOnly: 0 | 1;
 }
 
@@ -42,13 +44,18 @@ const toLine = ({ account, erasedTime, hash, verifiedOnly }: ErasedIdentifier) =
 /** Returns the path of the record for the database at `path`. */
 export const recordPathOf = (path: string): string => `${path}-erased`;
 
-/** Returns the first line of a database's record. Its backups have the same one, because they share its secret. */
+/**
+ * Returns the first line of a database's record. All backups of the database have the same first line, because they
+ * share its secret.
+ */
 export const recordHeadOf = (db: Connection): string => {
   const secret = db.prepare<[], Buffer>('SELECT secret FROM position').pluck().get() as Buffer;
   return `erased from ${createHmac('sha256', secret).update('record').digest('hex')}\n`;
 };
 
-/** Reads the record at `path`; empty if there is none. Throws StoreUnusable if it has another first line. */
+/**
+ * Reads the record at `path`; empty if there is none. Throws StoreUnusable if the record has a different first line.
+ */
 export const readRecord = (path: string, head: string): ErasedIdentifier[] => {
   if (!existsSync(path)) return [];
   const text = readFileSync(path, 'utf8');
@@ -81,7 +88,10 @@ const startsWith = (path: string, head: string): boolean => {
   }
 };
 
-/** Returns the paths of all records in a folder with this first line: those of one database, under any name. */
+/**
+ * Returns the paths of all records in a folder with this first line, which are records of one database, whatever their
+ * names.
+ */
 export const findRecords = (folder: string, head: string): string[] =>
   readdirSync(folder)
     .filter((name) => name.endsWith('-erased'))
@@ -117,7 +127,7 @@ const createErasureRecord = (db: Connection) => {
 
     /** Appends to the record and syncs it. */
     append(erased: readonly ErasedIdentifier[]): void {
-      // A longer file was validated at start.
+      // A file with more than the first line was validated at start.
       const isNew = !existsSync(path) || statSync(path).size <= head.length;
       const file = openSync(path, isNew ? 'w' : 'a');
       try {

@@ -192,7 +192,7 @@ describe('a contact claimed by many users', () => {
     expect(erase(contactUUID)).toMatchObject({ deletedEvents: 2, complete: true });
   });
 
-  test('is hidden from every read and write after each commit, starting with the first', async () => {
+  test('is hidden from every read and write after each commit of its erasure, starting with the first', async () => {
     erase(contactUUID);
     const erased = expect.objectContaining({ code: 'erased_contact' });
     for (let rest: number | null = 0, nth = 0; rest !== null; nth += 1) {

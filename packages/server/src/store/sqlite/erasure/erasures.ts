@@ -62,7 +62,7 @@ const createContactErasing = (db: Connection, { sequencer, contacts, detaching, 
     `SELECT contactUUID, contactExternalID, contactEmailaddress FROM contact
      WHERE contact IN (SELECT value FROM json_each(?))`,
   );
-  // One statement for all contacts: twice as fast as one each, for a person with 1,000 merged contacts.
+  // One statement for all contacts, which is twice as fast as one per contact for a person with 1,000 merged contacts.
   const ofErasure = '(SELECT contact FROM erasing_contact WHERE hasNames AND erasure = ?)';
   const removeFromReads = [
     `INSERT INTO erased_contact SELECT erasure, contact FROM erasing_contact WHERE hasNames AND erasure = ?`,
@@ -103,8 +103,8 @@ const createContactErasing = (db: Connection, { sequencer, contacts, detaching, 
     eraseName,
 
     /**
-     * Erases the contact at the end of the named one's merges, with all contacts merged into it. A repeated call only
-     * returns the progress.
+     * Erases the contact at the end of the identified contact's merges, with all contacts merged into it. A repeated
+     * call only returns the progress.
      */
     eraseContact({ time, verifiedOnly, ...name }: NewErasure): ErasureProgress {
       const { account, contactUUID } = name;
@@ -116,7 +116,7 @@ const createContactErasing = (db: Connection, { sequencer, contacts, detaching, 
       return receipt(erasure, row.contactUUID);
     },
 
-    /** Repeats erasures that are missing in this database, because it is an older backup. */
+    /** Repeats erasures that are missing in this database because it is an older backup. */
     eraseAgain(erased: readonly ErasedIdentifier[]): void {
       for (const [account, ofAccount] of groupBy(erased, ({ account }) => account)) {
         if (hasAccount.get(account) === undefined) continue;
@@ -178,7 +178,7 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     const events = importUndo.nextEvents(undoing);
     if (events === undefined) return importUndo.continueContacts(undoing, maxCost);
     const { places, cost, areLast } = findNext(events, maxCost);
-    // Dropped, so that the file can be imported again.
+    // The keys are dropped, so that the file can be imported again.
     deleteEvents(places, 'drop');
     addDeleted.run(places.length, undoing.erasure);
     return areLast ? cost + importUndo.continueStretch(undoing, events) : cost;
@@ -205,10 +205,10 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     /** Whether an erasure is incomplete. */
     isErasing: (): boolean => open.get() !== undefined,
 
-    /** Removes some rows that still name erased contacts. Returns whether there were any. */
+    /** Removes some rows that still identify erased contacts. Returns whether there were any. */
     detachSome: (): boolean => detaching.step(eraseName),
 
-    /** Deletes some events of erased contacts. Returns whether more is to do. */
+    /** Deletes some events of erased contacts. Returns whether there is more to do. */
     continueErasures(): boolean {
       let cost = 0;
       while (cost < costPerStep) {
@@ -232,7 +232,10 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
       return cost > 0;
     },
 
-    /** Marks all erasures complete. No events may be left to delete, and no traces of them in the files. */
+    /**
+     * Marks all erasures complete. Call it only when no events are left to delete, and no traces of them are left in
+     * the files.
+     */
     completeErasures() {
       complete.run();
     },

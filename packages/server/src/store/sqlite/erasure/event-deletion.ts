@@ -1,4 +1,4 @@
-/** Finds the events to delete of a user, contact or account, and deletes them with their keys and counts. */
+/** Finds the events of a user, contact or account to delete, and deletes them with their keys and counts. */
 import type { Connection } from '../database/connection.ts';
 import {
   createEventLogReader,
@@ -26,7 +26,7 @@ interface DeletionParts {
 export const createEventDeletion = (db: Connection, { dedup, rollups, log }: DeletionParts) => {
   const reader = createEventLogReader(db);
   const noProgress = { of: '', after: 0 };
-  /** The stretch or contact whose events are being deleted, and the sequence up to which they are. */
+  /** The stretch or contact whose events are being deleted, and the sequence up to which they are deleted. */
   let progress = noProgress;
 
   /** Returns some of the remaining events of a source, the cost of finding them, and whether they are the last. */
@@ -62,7 +62,7 @@ export const createEventDeletion = (db: Connection, { dedup, rollups, log }: Del
       const all = { what: 'contact', number: contact, after: 0, through: Number.MAX_SAFE_INTEGER } as const;
       const { places, cost, areLast } = findNext(all, maxCost);
       if (places.length === 0 && !areLast) return { hasEvent: undefined, cost };
-      // An erasure of the contact would otherwise continue after these events.
+      // Reset, because an erasure of the contact would otherwise continue after these events.
       progress = noProgress;
       return { hasEvent: places.length > 0, cost };
     },
@@ -74,7 +74,7 @@ export const createEventDeletion = (db: Connection, { dedup, rollups, log }: Del
         dedup[keyAction]({ ...event, holder: holderOf(event) });
         rollups.remove(event);
       }
-      // Last, because `dedup` may read the keys of these events from the log.
+      // The log comes last, because `dedup` may read the keys of these events from it.
       log.remove(places);
     },
 

@@ -39,7 +39,7 @@ export const createBlockFilter = (db: Connection) => {
 
   /**
    * Returns the distances (`through` minus the segment's `after`) of the blocks that may have a matching event,
-   * ascending; undefined if the segment has no summary. A returned block may have been deleted.
+   * ascending; undefined if the segment has no summary. Some of the returned blocks may be deleted already.
    */
   return (segment: number, { account, attrIDs, attrValue, ...times }: EventFilter): readonly number[] | undefined => {
     const row = summary.get(segment);

@@ -1,6 +1,6 @@
 /**
- * Bloom filters for the attributes in each block of a segment. They are bit-sliced: a row has the same bit of all
- * blocks, so that a query reads seven short rows instead of a filter per block.
+ * Bloom filters for the attributes in each block of a segment. They are bit-sliced: each row contains one bit position
+ * of all blocks, so that a query reads seven short rows instead of a filter per block.
  */
 import { createHmac } from 'node:crypto';
 
@@ -14,7 +14,7 @@ const bitsSet = 7;
 /** Segments with few distinct attributes get more bits per attribute, because fewer slices would hardly save space. */
 const minSlices = 64;
 
-/** FNV-1a with the finalizer of MurmurHash3, which also distributes the low bits well. */
+/** FNV-1a with the finalizer of MurmurHash3, so that the low bits are also well distributed. */
 const prime = 0x01000193;
 const add = (state: number, text: string): number => {
   let hash = state;
@@ -33,7 +33,7 @@ const separator = 0x10000;
 /** Returns a 32-bit hash of an account's attribute: with `attrValue` if it is given, otherwise with any value. */
 export type AttributeHash = (account: number, attrID: string, attrValue?: string) => number;
 
-/** `secret`: the database's secret. It prevents looking up which value a hash stands for. */
+/** `secret`: the database's secret. Without it, nobody can look up which value a hash stands for. */
 export const createAttributeHash = (secret: Buffer): AttributeHash => {
   // Changing this word would break the stored filters.
   const seed = createHmac('sha256', secret).update('signature').digest().readInt32LE();
@@ -65,7 +65,7 @@ export const createSlices = (blocks: number, hashes: number) => {
       };
       for (const hash of hashes) visitSlices(hash, count, set);
     },
-    /** Returns the bits of all blocks in a slice. The first block has the lowest bit of the first byte. */
+    /** Returns a slice: one bit per block. The first block has the lowest bit of the first byte. */
     slice: (nth: number): Buffer => bits.subarray(nth * bytes, (nth + 1) * bytes),
   };
 };

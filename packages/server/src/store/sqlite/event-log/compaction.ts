@@ -39,12 +39,12 @@ export const createCompaction = (db: Connection, blocks: BlockWriter, perCompact
 
   const isSmall = ({ count, bytes }: Size) => count < eventsPerBlock / 2 && bytes < charactersPerBlock / 2;
   const fitsInOne = ({ count, bytes }: Size) => count <= eventsPerBlock && bytes <= charactersPerBlock;
-  /** Whether blocks of this total size make a block that is not small. */
+  /** Whether blocks of this total size are enough for a full block. */
   const isEnough = ({ count, bytes }: Size) => count >= eventsPerBlock || bytes >= charactersPerBlock;
   const isDue = (): boolean => blocks.written() >= dueAt;
 
   return {
-    /** Whether there may be enough small blocks. */
+    /** Whether enough events were written since the last compaction that another may be worthwhile. */
     isDue,
     /**
      * Blocks up to this sequence are final, except for erasures. The few small blocks among them have larger neighbors.
@@ -75,7 +75,8 @@ export const createCompaction = (db: Connection, blocks: BlockWriter, perCompact
         const [first] = group;
         if (first && size.through - first.through > maxSpan) endGroup();
         if (!isSmall(size) && (group.length === 0 || !fitsInOne(sumOf([...group, size])))) {
-          // The block stays as it is: merging it with the previous ones would shift and rewrite every later block.
+          // The block stays unchanged, because merging it with the previous blocks would shift and rewrite every later
+          // block.
           endGroup();
           reached = size.through;
           continue;
@@ -92,7 +93,7 @@ export const createCompaction = (db: Connection, blocks: BlockWriter, perCompact
         writeCompacted.run(compacted);
       }
       if (hasReplaced || reached > before) return true;
-      // Then there will be enough events to fill blocks.
+      // By then, there will be enough events to fill blocks.
       dueAt = blocks.written() + perCompaction;
       return false;
     },

@@ -6,7 +6,7 @@ export interface BlockRow {
   /** The block's key: the sequence of the last event written to it. */
   readonly through: number;
   readonly events: string;
-  /** Null in a block written before there were checksums. */
+  /** Null in a block from before checksums were introduced. */
   readonly checksum: number | null;
 }
 
@@ -14,7 +14,7 @@ const checksumOf = ({ through, events }: Pick<BlockRow, 'through' | 'events'>): 
   // Seeded with the key, so that a block in another row doesn't match.
   crc32(events, through % 2 ** 32);
 
-/** Whether the row matches its checksum; true if it has none. */
+/** Whether the row matches its checksum; true if it has no checksum. */
 export const isWhole = (row: BlockRow): boolean => row.checksum === null || row.checksum === checksumOf(row);
 
 /** Throws if the row doesn't match its checksum. */

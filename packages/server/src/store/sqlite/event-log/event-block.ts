@@ -1,6 +1,6 @@
 /**
  * The JSON format of a block of events: an object with a column per field. Values shared by all events and repeated
- * attribute values (`words`) are stored once, and growing numbers relative to the first.
+ * attribute values (`words`) are stored once, and growing numbers are stored relative to the first.
  *
  * An event takes about half the space of a row, and `JSON.parse` is faster than reading rows in SQLite. The view
  * `event` shows the events as rows.
@@ -11,7 +11,7 @@ import type { SentByServer } from '../../rules/idempotency-keys.ts';
 
 export type { EventRow };
 
-/** The fields that decide whether an event is selected. */
+/** The fields that determine whether an event is selected. */
 export type EventFacts = Pick<EventRow, 'sequence' | 'account' | 'user' | 'contact' | 'eventID'>;
 
 /** One value for all events, or a list with one per event. */
@@ -61,7 +61,7 @@ const toGrowing = (values: readonly number[]): Growing => {
   return { from, by: values.map((value) => value - from) };
 };
 
-/** An age below this limit is as short as its difference from another age. */
+/** An age below this limit takes as few digits as its difference from another age. */
 const longAgoMilliseconds = 60_000;
 
 const toAges = (ages: readonly number[]): Column<number> | Growing =>
@@ -193,8 +193,8 @@ const pickGrowing = (growing: Growing, indexes: readonly number[]): Growing =>
   toGrowing(indexes.map((index) => growingAt(growing, index)));
 
 /**
- * Reduces a block to these events, at least one. Nothing that only the removed events contained is left. Twice as fast
- * as rebuilding the block from its events.
+ * Reduces a block to these events, at least one. Nothing that only the removed events contained is left. This is twice
+ * as fast as rebuilding the block from its events.
  */
 export const pickEvents = (block: EventBlock, indexes: readonly number[]): EventBlock => {
   const values = indexes.flatMap((index) => {
@@ -235,7 +235,7 @@ export const hasAttribute = (block: EventBlock, index: number, attrID: string, a
 export const isRobot = (block: EventBlock, index: number): boolean =>
   hasAttribute(block, index, robotMark.attrID, robotMark.attrValue);
 
-// Written out, because spreading the result of `factsAt` takes ten times as long.
+// All fields are written out, because spreading the result of `factsAt` takes ten times as long.
 export const eventAt = (block: EventBlock, index: number): EventRow => ({
   sequence: sequenceAt(block, index),
   day: at(block.day, index),

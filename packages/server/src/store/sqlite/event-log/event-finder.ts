@@ -1,5 +1,6 @@
 /**
- * Finds the events of users, contacts, accounts and eventIDs, in sequence order. Skips most blocks that contain none.
+ * Finds the events of users, contacts, accounts and eventIDs, in sequence order. Skips most blocks that contain none of
+ * them.
  */
 
 import type { Connection } from '../database/connection.ts';
@@ -9,7 +10,7 @@ import { createBlockReader, type StoredBlock } from './event-blocks.ts';
 import { createEventTail } from './event-tail.ts';
 import { type PostingKey, postingKinds } from './posting-lists.ts';
 
-/** The events in one posting with after < sequence ≤ through. */
+/** The events in one posting list with after < sequence ≤ through. */
 export interface Source extends PostingKey, Range {
   /**
    * `contactAndUser`: only events of this user that were logged with the contact. `withoutContact`: only events of the
@@ -39,17 +40,17 @@ export interface BlockMatch {
   readonly block: EventBlock;
   /** The indexes of the matching events in the block, in the requested order. */
   readonly indexes: readonly number[];
-  /** All matching events up to this sequence have been found; in descending order, all from it on. */
+  /** All matching events up to this sequence (in descending order: from this sequence on) have been found. */
   readonly reached: number;
 }
 
 /** The number of events examined between two pauses. */
 const eventsPerStep = 2_000;
 
-/** The cost of looking up a posting, in events that could be examined in the same time. */
+/** The cost of looking up a posting: the number of events that could be examined in the same time. */
 const costOfLookup = 4;
 
-/** Fewer blocks are not filtered: examining one block costs less than filtering it. */
+/** A single block is not filtered, because examining it costs less than filtering it. */
 const minBlocksToFilter = 2;
 
 /** A range and the places to examine in it, ascending: sequences of events, or keys of blocks. */
@@ -75,9 +76,9 @@ const intersect = (some: readonly number[], others: readonly number[]): readonly
   });
 };
 
-/** Returns the blocks that may have events of a range. */
+/** Returns the blocks that may have events in a range. */
 const placesIn = ({ after, through }: Range, all: readonly number[]): readonly number[] => {
-  // The last one starts within the range and may end after it.
+  // The last block starts within the range and may end after it.
   const beyond = all.findIndex((place) => place >= through);
   return all.filter((place, index) => place > after && (beyond < 0 || index <= beyond));
 };
@@ -89,8 +90,8 @@ const isWithin = (source: Source, { sequence, user, contact }: EventFacts): bool
   (!source.withoutContact || contact === null);
 
 /**
- * Returns a function that checks whether an event belongs to a source. Its cost hardly grows with the number of users
- * and contacts among the sources.
+ * Returns a function that checks whether an event belongs to a source. The cost of a check hardly grows with the number
+ * of users and contacts among the sources.
  */
 const createSourceMatcher = (sources: readonly Source[]) => {
   const sourcesOf = { user: new Map<number | null, Source[]>(), contact: new Map<number | null, Source[]>() };
@@ -142,7 +143,8 @@ export const createEventFinder = (db: Connection) => {
     const findPassing = () =>
       filter && filterBlocks(segment.segment, filter)?.map((distance) => segment.after + distance);
     if (filter?.attrIDs !== undefined && sources.every(({ what }) => what === 'account')) {
-      // The Bloom filters include the account, whose postings would list nearly every block.
+      // The account's postings, which would list nearly every block, are not needed: the Bloom filters include the
+      // account.
       const passing = findPassing();
       if (passing) return { ...segment, places: placesIn(range, passing) };
     }
@@ -152,7 +154,7 @@ export const createEventFinder = (db: Connection) => {
   };
 
   return {
-    /** See event-log.ts. */
+    /** Documented in `EventLogReader` (event-log.ts). */
     *find(
       sources: readonly Source[],
       ranges: readonly Range[],
@@ -166,7 +168,7 @@ export const createEventFinder = (db: Connection) => {
       let examined = 0;
 
       function* findIn(range: Range): Generator<BlockMatch | number, void> {
-        // The other sources have no events in the range.
+        // Sources outside of the range have no events in it.
         const relevant = sources.filter(({ after, through }) => after < range.through && through > range.after);
         if (relevant.length === 0) return;
         const costOfSpan = costOfLookup * relevant.length;
@@ -211,11 +213,11 @@ export const createEventFinder = (db: Connection) => {
 
         /** Runs a step. Returns whether the whole range has been examined. */
         function* step(): Generator<BlockMatch, boolean> {
-          /** Descending only: all places from this one on have been examined. */
+          /** In descending order only: all places from this place on have been examined. */
           let examinedFrom = Infinity;
           for (const span of spans()) {
             lookupCost += costOfSpan;
-            // By index, because most of a span's tens of thousands of places are never visited.
+            // Iterates by index, because most of a span's tens of thousands of places are never visited.
             for (let nth = 0; nth < span.places.length; nth += 1) {
               const place = span.places.at(ascending ? nth : -1 - nth) as number;
               if (ascending ? place <= rest.after : place >= examinedFrom) continue;
@@ -223,12 +225,12 @@ export const createEventFinder = (db: Connection) => {
               const first = stored ? sequenceAt(stored.block, 0) : Infinity;
               if (stored) examined += sizeOf(stored.block);
               if (!ascending && first > place) {
-                // The block was deleted, perhaps with its neighbors: continue with the last block before it.
+                // The block was deleted, perhaps with its neighbors, so continue with the last block before it.
                 examinedFrom = blocks.lastBefore(place) + 1;
                 pass(examinedFrom - 1, place);
                 continue;
               }
-              // No block is left (ascending).
+              // In ascending order, no block is left.
               if (!stored) break;
               const match = examine(stored);
               examinedFrom = first;

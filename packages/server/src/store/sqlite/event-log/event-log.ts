@@ -5,9 +5,9 @@
  * - A **sequence** numbers events and statements in one order. Statements and erased events leave gaps.
  * - A **block** is a row with up to 72 events, as JSON with a column per field (event-block.ts), and a checksum
  *   (event-block-row.ts). Its key, `through`, is the sequence of the last event written to it.
- * - **Compaction** merges the small blocks of small commits into full ones (compaction.ts). An event is written by its
+ * - **Compaction** merges the small blocks of small commits into full blocks (compaction.ts). An event is written by its
  *   commit, and once, rarely twice, by compaction. An erasure rewrites its block.
- * - A **segment** is a stretch of about 131,072 events in compacted blocks, which are **indexed** together
+ * - A **segment** is a range of about 131,072 events in compacted blocks, which are **indexed** together
  *   (segment-builder.ts).
  * - A **posting** lists the blocks of a segment with events of a user, contact, account or eventID.
  * - A **source** describes the events that a read searches for: a posting and a range of sequences.
@@ -53,10 +53,10 @@ export { holderOf } from './visitors.ts';
 export interface EventLogReader extends Pending {
   /**
    * Yields the blocks with events of at least one source, range by range. Ranges must be sorted by `order`. The filter
-   * only skips blocks, so the caller must check each event against it.
+   * is only used to skip blocks, so the caller must check each event against it.
    *
-   * Yields a number where other work may run: the transaction may end there, and later commits do no harm. All events
-   * up to that sequence (descending: from it on) have been found.
+   * Yields a number where other work may run: the transaction may end there, and later commits do not affect the
+   * result. All events up to that sequence (descending: from it on) have been found.
    */
   find(
     sources: readonly Source[],
@@ -75,12 +75,12 @@ export interface EventLogWriter extends Pending {
   flush(): void;
   /** Yields the events after a sequence, in order, including the current commit's. Skips damaged blocks. */
   eventsAfter(sequence: number): Generator<EventRow>;
-  /** Removes events. They must be flushed, and in ascending order of sequence. */
+  /** Removes events, which must be flushed, and in ascending order of sequence. */
   remove(places: readonly EventPlace[]): void;
   /** The number of events written since this log was opened, and the bytes of their text. */
   written(): number;
   writtenBytes(): number;
-  /** Whether there may be something to compact or index. */
+  /** Whether there may be events to compact or index. */
   isDue(): boolean;
   /** The backlog of unindexed events: the number of segments over the limit, or 0 within the limit. */
   behind(): number;
@@ -124,8 +124,8 @@ export const createEventLogWriter = (
     isDue: () => compaction.isDue() || segments.hasMoreWork(),
     behind: segments.behind,
     step() {
-      // If indexing is behind, it comes first: each commit leaves something to compact, so compaction could use up
-      // every step.
+      // If indexing is behind, it comes first. Otherwise, compaction could use up every step, because each commit
+      // leaves events to compact.
       if (segments.behind() > 0 && segments.step(compaction.compacted())) return true;
       return compaction.step() || segments.step(compaction.compacted());
     },

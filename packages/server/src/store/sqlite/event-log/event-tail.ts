@@ -1,4 +1,4 @@
-/** The in-memory index of the newest events, which are in no segment yet. */
+/** The in-memory index of the newest events, which are not in a segment yet. */
 import type { Connection } from '../database/connection.ts';
 import { factsAt, sizeOf } from './event-block.ts';
 import { createBlockReader } from './event-blocks.ts';
@@ -37,7 +37,7 @@ export const createEventTail = (db: Connection) => {
       }
       return true;
     },
-    /** The last sequence in postings. */
+    /** The last sequence that stored postings cover. */
     indexed: (): number => indexed,
     /** Returns the sequences of a key's events, ascending, with after < sequence ≤ through. */
     find: (key: PostingKey, after: number, through: number): readonly number[] => lists.between(key, after, through),

@@ -1,7 +1,7 @@
 /**
  * Writes the postings and the summary of a segment (terms: event-log.ts). Postings are written together, sorted, so
- * that they are appended in one place; writing entries one by one would change a page for each. Until then,
- * event-tail.ts indexes the events in memory.
+ * that they are appended in one place; writing entries one by one would change a page for each entry. Until they are
+ * written, event-tail.ts indexes the events in memory.
  */
 
 import type { Connection } from '../database/connection.ts';
@@ -14,8 +14,8 @@ import { createSummaryDraft, type SummaryDraft } from './summary-draft.ts';
 import { createVisitorRemoval } from './visitors.ts';
 
 /**
- * The number of events in a segment. Larger segments make lookups faster, but each reader indexes as many events in
- * memory.
+ * The number of events in a segment. Larger segments make lookups faster, but each reader must index that many events
+ * in memory.
  */
 export const eventsPerSegment = 131_072;
 
@@ -47,7 +47,7 @@ interface Draft {
   readonly after: number;
   through: number;
   count: number;
-  /** Undefined if the postings are stored already and only the summary is missing. */
+  /** Undefined if only the summary is missing, because the postings are already stored. */
   readonly postings: PostingLists | undefined;
   readonly summary: SummaryDraft;
   /** The last sequence of the segment; Infinity while unknown. */
@@ -67,7 +67,9 @@ const createSegmentRows = (db: Connection) => {
       SELECT segment FROM event_segment WHERE through < coalesce((SELECT min(through) FROM event_block), 9e15)
       ORDER BY segment LIMIT 1`)
     .pluck();
-  /** Selects the oldest segment with events but without a summary, from before there were summaries. */
+  /**
+   * Selects the oldest segment that has events but no summary, because it was written before summaries were introduced.
+   */
   const segmentWithoutSummary = db.prepare<[], Segment>(`
     SELECT segment, after, through FROM event_segment
     WHERE segment NOT IN (SELECT segment FROM segment_summary)
@@ -148,9 +150,9 @@ export const createSegmentBuilder = (db: Connection, written: () => number, perS
   const removeVisitors = createVisitorRemoval(db);
   let draft: Draft | undefined;
   let hasMore = false;
-  /** Whether the next segment may have rows of an abandoned draft, perhaps by a previous server. */
+  /** Whether the next segment may have rows from an abandoned draft, perhaps of a previous server. */
   let mayHaveRows = true;
-  /** The number of unindexed events when `written` events had been written. */
+  /** The number of unindexed events at the time when `written` events had been written. */
   let counted: { events: number; written: number } | undefined;
 
   const waiting = (): number => {

@@ -1,16 +1,16 @@
 /**
- * Encodes the visitors of each quarter hour. For each quarter, ascending: its number, the byte length of its visitors,
- * and the visitors, ascending. A visitor is listed once per event, so that a deleted event can be removed.
+ * Encodes the visitors of each quarter hour. For each quarter hour, ascending: its number, the byte length of its
+ * visitors, and the visitors, ascending. A visitor is listed once per event, so that a deleted event can be removed.
  *
- * Quarters and visitors are delta-encoded as LEB128 (groups of seven bits, lowest first). An event takes one or two
- * bytes.
+ * Quarter hours and visitors are delta-encoded as LEB128 (groups of seven bits, lowest first). An event takes one or
+ * two bytes.
  */
 
 /** The user of an event; for an event without a user, the negated contact. */
 export type Holder = number;
 
 /** The visitors of each quarter hour since 1970, in any order, once per event. */
-type VisitorsByQuarter = ReadonlyMap<number, readonly Holder[]>;
+type VisitorsByQuarterHour = ReadonlyMap<number, readonly Holder[]>;
 
 /** The maximum number of bytes for a number below 2^53. */
 const maxBytesPerNumber = 8;
@@ -77,12 +77,12 @@ const visitEach = (visitors: Buffer, visit: (visitor: Holder) => void): void => 
   while (!numbers.isAtEnd()) visit(numbers.readNext());
 };
 
-interface Quarter {
+interface QuarterHour {
   readonly quarter: number;
   readonly visitors: Buffer;
 }
 
-const fromQuarters = (quarters: readonly Quarter[]): Buffer => {
+const fromQuarterHours = (quarters: readonly QuarterHour[]): Buffer => {
   const maxBytes = quarters.reduce((bytes, { visitors }) => bytes + 2 * maxBytesPerNumber + visitors.length, 0);
   const numbers = createNumberWriter(Buffer.allocUnsafe(maxBytes));
   for (const { quarter, visitors } of quarters) {
@@ -93,33 +93,33 @@ const fromQuarters = (quarters: readonly Quarter[]): Buffer => {
   return numbers.written();
 };
 
-function* quartersOf(bytes: Buffer): Generator<Quarter> {
+function* quarterHoursOf(bytes: Buffer): Generator<QuarterHour> {
   const numbers = createNumberReader(bytes);
   while (!numbers.isAtEnd()) yield { quarter: numbers.readNext(), visitors: numbers.take(numbers.read()) };
 }
 
-export const toVisitorList = (visitors: VisitorsByQuarter): Buffer =>
-  fromQuarters(
+export const toVisitorList = (visitors: VisitorsByQuarterHour): Buffer =>
+  fromQuarterHours(
     [...visitors].sort(([a], [b]) => a - b).map(([quarter, some]) => ({ quarter, visitors: toVisitors(some) })),
   );
 
 /**
- * Calls `ofQuarter` for each quarter, and the function that it returns for each visitor. Skips the visitors if it
- * returns undefined.
+ * Calls `ofQuarterHour` for each quarter hour, and the function that it returns for each visitor. Skips the visitors if
+ * it returns undefined.
  */
 export const readVisitorList = (
   bytes: Buffer,
-  ofQuarter: (quarter: number) => ((visitor: Holder) => void) | undefined,
+  ofQuarterHour: (quarter: number) => ((visitor: Holder) => void) | undefined,
 ): void => {
-  for (const { quarter, visitors } of quartersOf(bytes)) {
-    const visit = ofQuarter(quarter);
+  for (const { quarter, visitors } of quarterHoursOf(bytes)) {
+    const visit = ofQuarterHour(quarter);
     if (visit) visitEach(visitors, visit);
   }
 };
 
 /**
- * Removes visitors. The result is not longer than `visitors`, except for its first number: the sum of two differences
- * takes no more bytes than both of them.
+ * Removes visitors. The result is not longer than `visitors`, except for its first number, because the sum of two
+ * differences takes no more bytes than both differences together.
  */
 const without = (visitors: Buffer, removed: readonly Holder[]): Buffer => {
   const ascending = Float64Array.from(removed).sort();
@@ -133,13 +133,13 @@ const without = (visitors: Buffer, removed: readonly Holder[]): Buffer => {
   return left.written();
 };
 
-/** Removes each visitor as often as it occurs in `removed`. Copies quarters that are not in `removed`. */
-export const withoutVisitors = (bytes: Buffer, removed: VisitorsByQuarter): Buffer => {
-  const left: Quarter[] = [];
-  for (const { quarter, visitors } of quartersOf(bytes)) {
+/** Removes each visitor as often as it occurs in `removed`. Copies quarter hours that are not in `removed`. */
+export const withoutVisitors = (bytes: Buffer, removed: VisitorsByQuarterHour): Buffer => {
+  const left: QuarterHour[] = [];
+  for (const { quarter, visitors } of quarterHoursOf(bytes)) {
     const removedHere = removed.get(quarter);
     const rest = removedHere ? without(visitors, removedHere) : visitors;
     if (rest.length > 0) left.push({ quarter, visitors: rest });
   }
-  return fromQuarters(left);
+  return fromQuarterHours(left);
 };

@@ -1,5 +1,5 @@
 /** Reads and updates the lists of holders per eventID in the summaries of segments. */
-import { quarterMilliseconds, quarterOf } from '../../rules/rollups.ts';
+import { quarterHourMilliseconds, quarterHourOf } from '../../rules/rollups.ts';
 import type { Connection } from '../database/connection.ts';
 import type { ChunkedRead } from '../transactions/chunked-reads.ts';
 import { type EventRow, eventTimeAt, factsAt } from './event-block.ts';
@@ -8,7 +8,7 @@ import { type Holder, readVisitorList, withoutVisitors } from './visitor-list.ts
 
 /**
  * Visits the holders of events in these ranges, at least once per quarter hour: calls `visitAt` with a time in the
- * quarter, and the function that it returns with each holder. Visits all events with from ≤ eventTime < to, and
+ * quarter hour, and the function that it returns with each holder. Visits all events with from ≤ eventTime < to, and
  * possibly others.
  */
 export type VisitHolders = (
@@ -28,7 +28,7 @@ export const holderOf = ({ user, contact }: Pick<EventRow, 'user' | 'contact'>):
 
 /** Adds a visitor to the quarter hour of an event. */
 export const addVisitor = (visitors: Map<number, Holder[]>, eventTime: number, visitor: Holder): void => {
-  const quarter = quarterOf(eventTime);
+  const quarter = quarterHourOf(eventTime);
   const list = visitors.get(quarter);
   if (list) list.push(visitor);
   else visitors.set(quarter, [visitor]);
@@ -71,15 +71,15 @@ export const createVisitorReader = (db: Connection, find: EventFinder['find']): 
   };
 
   return function* ({ account, eventIDs, from, to }, ranges, visitAt) {
-    // Events of a segment that is written in the meantime are read individually. A segment that is deleted in the
-    // meantime has no events left.
+    // If a segment is written in the meantime, its events are read individually. If one is deleted in the meantime, it
+    // has no events left.
     const segmentsWithSummary = segmentsIn(ranges);
     for (const { segment } of segmentsWithSummary) {
       const lists =
         eventIDs === undefined
           ? ofAccount.iterate(segment, account)
           : eventIDs.flatMap((eventID) => ofEventID.all(segment, account, eventID));
-      for (const list of lists) readVisitorList(list, (quarter) => visitAt(quarter * quarterMilliseconds));
+      for (const list of lists) readVisitorList(list, (quarter) => visitAt(quarter * quarterHourMilliseconds));
       yield;
     }
     for (const match of find(sourcesOfKinds(account, eventIDs), subtract(ranges, segmentsWithSummary), 'asc', {

@@ -2,7 +2,7 @@
 import { listCatalogue, readEntryMerges, resolveIDs } from '../../operations/catalogues.ts';
 import { mergedDefinitions } from '../../rules/accounts/entry-merges.ts';
 import { type Bucket, countsOf, createBuckets } from '../../rules/count-buckets.ts';
-import { quarterMilliseconds } from '../../rules/rollups.ts';
+import { quarterHourMilliseconds } from '../../rules/rollups.ts';
 import type { CountBucket, CountQuery, EventDefinition } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import {
@@ -19,7 +19,7 @@ import type { ChunkedRead } from '../transactions/chunked-reads.ts';
 import { createOperationRunner } from '../transactions/operations.ts';
 import { createDayReader, toRanges } from './days.ts';
 
-interface Quarter {
+interface QuarterHour {
   readonly quarter: number;
   readonly count: number;
   readonly firstTime: number;
@@ -38,7 +38,7 @@ const createRollupReader = (db: Connection) => {
         ${unionAll((table) => `SELECT min(eventID) AS eventID FROM ${table} WHERE account = @account AND eventID > @eventID`)}
       )`)
     .pluck();
-  /** Counts one eventID in each span of quarters that has events. `spans` is JSON: [[from, to], …]. */
+  /** Counts one eventID in each span of quarter hours that has events. `spans` is JSON: [[from, to], …]. */
   const rollups = db.prepare<{ spans: string; account: number; eventID: number }, { bucket: number; count: number }>(`
     SELECT bucket, sum(count) AS count FROM (
       ${unionAll(
@@ -55,7 +55,7 @@ const createRollupReader = (db: Connection) => {
       )`)
     .pluck();
   const selectQuarter = (direction: 'ASC' | 'DESC') =>
-    db.prepare<{ account: number; eventID: number }, Quarter>(`
+    db.prepare<{ account: number; eventID: number }, QuarterHour>(`
       SELECT quarter, sum(count) AS count, min(firstTime) AS firstTime, max(lastTime) AS lastTime FROM (
         ${unionAll(
           (table) => `
@@ -121,15 +121,15 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
   }
 
   /**
-   * Returns the times of the first and last event of an eventID in a quarter. A stored time outside of the quarter
-   * means that the event was deleted: then reads events until the total count is reached.
+   * Returns the times of the first and last event of an eventID in a quarter hour. A stored time outside of the quarter
+   * hour means that the event was deleted; the events are then read until the total count is reached.
    */
   function* timesIn(
     of: { account: number; eventID: number },
-    total: Quarter,
-  ): ChunkedRead<Pick<Quarter, 'firstTime' | 'lastTime'>> {
-    const from = total.quarter * quarterMilliseconds;
-    const to = from + quarterMilliseconds;
+    total: QuarterHour,
+  ): ChunkedRead<Pick<QuarterHour, 'firstTime' | 'lastTime'>> {
+    const from = total.quarter * quarterHourMilliseconds;
+    const to = from + quarterHourMilliseconds;
     if (total.firstTime >= from && total.lastTime < to) return total;
     let count = 0;
     let firstTime = Infinity;
@@ -162,7 +162,7 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
         });
         return countsOf(buckets, users);
       }
-      const quarters = edges.map((edge) => edge / quarterMilliseconds);
+      const quarters = edges.map((edge) => edge / quarterHourMilliseconds);
       const spans = JSON.stringify(quarters.slice(1).map((quarter, bucket) => [quarters[bucket], quarter]));
       for (const eventID of eventIDs ?? eventIDsOf(account)) {
         for (const { bucket, count } of rollups.all({ spans, account, eventID })) {
@@ -187,8 +187,8 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
         const of = { account, eventID: Number(id) };
         const count = countOf.get(of);
         if (count) {
-          const first = firstQuarter.get(of) as Quarter;
-          const last = lastQuarter.get(of) as Quarter;
+          const first = firstQuarter.get(of) as QuarterHour;
+          const last = lastQuarter.get(of) as QuarterHour;
           const { firstTime } = yield* timesIn(of, first);
           const { lastTime } = yield* timesIn(of, last);
           definitions.push({ eventID: of.eventID, eventName: name, count, firstTime, lastTime });

@@ -5,7 +5,7 @@ import type { Range } from '../event-log/event-log.ts';
 
 /**
  * Returns the sequence ranges of the days. Joins consecutive days, and days with at most `maxBetween` events between
- * them: a new range costs more than skipping these events.
+ * them, because a new range costs more than skipping these events.
  */
 export const toRanges = (days: readonly DaySpan[], maxBetween = 0): Range[] => {
   const ranges: { after: number; through: number }[] = [];

@@ -1,7 +1,7 @@
 /**
  * Recognizes repeated eventUUIDs and requestUUIDs for 7 days after they were first sent. Keys are stored until 8 later
- * days have events or requests. Empty days don't count: if the clock jumps years ahead, that is one new day, and no key
- * expires.
+ * days have events or requests. Empty days don't count, so if the clock jumps years ahead, that is one new day, and no
+ * key expires.
  */
 
 import { createIdempotencyKeys, type SentByServer, type SentRequest, toBytes } from '../../rules/idempotency-keys.ts';
@@ -19,13 +19,13 @@ interface RequestRow {
 /** The key of an event, without its day. */
 type EventKey = Omit<SentEvent, 'day'>;
 
-/** Pads lists of days. No day has this number. */
+/** Pads lists of days with a number that no day has. */
 const noDay = -1;
 
 export const createDedup = (db: Connection, recentKeys: RecentKeys) => {
   const placeholders = (count: number) => Array.from({ length: count }, () => '?').join(', ');
   const days = placeholders(dedupDays);
-  /** One statement per number of days: each day costs an index search. */
+  /** One statement for each possible number of days, because each day costs an index search. */
   const selectsOf = (table: string, condition: string) =>
     Array.from({ length: dedupDays + 1 }, (_, count) =>
       db
@@ -81,10 +81,10 @@ export const createDedup = (db: Connection, recentKeys: RecentKeys) => {
 
   const anyKey = {
     erased: db.prepare<[], number>('SELECT 1 FROM erased_repeat LIMIT 1').pluck(),
-    /** A key from before the kind of token was stored. */
+    /** Selects a key from before the kind of token was stored. */
     ofEither: db.prepare<[], number>('SELECT 1 FROM event_repeat_of_either LIMIT 1').pluck(),
   };
-  /** Whether there are any such keys; undefined: not read yet. */
+  /** Whether there are any keys of each kind in `anyKey`; undefined: not read yet. */
   let hasKeys: { [Name in keyof typeof anyKey]?: boolean | undefined } = {};
   const hasAny = (name: keyof typeof anyKey): boolean => {
     hasKeys[name] ??= anyKey[name].get() !== undefined;
@@ -136,7 +136,7 @@ export const createDedup = (db: Connection, recentKeys: RecentKeys) => {
       insertErased.run(event.day, hashOf(event, event.server));
       hasKeys.erased = true;
     },
-    /** Deletes the key of an event that is deleted with its account. */
+    /** Deletes the key of an event, so that the event can be stored again. */
     drop,
     /** Returns the stored result of a repeated request. */
     findRequest: (day: number, { requestUUID, token, user }: SentRequest): RequestRow | undefined =>

@@ -26,7 +26,7 @@ import { createDayReader, toRanges } from './days.ts';
 import { createEventPresenter } from './event-presenter.ts';
 import { createEventSources } from './event-sources.ts';
 
-/** Returns a function that checks the query's conditions that its sources don't ensure. */
+/** Returns a function that checks the conditions of the query that are not ensured by its sources. */
 const createMatcher =
   ({ eventIDs, from = 0, to = Infinity, attrIDs, attrValue, withoutRobots = false }: ResolvedQuery<EventQuery>) =>
   (block: EventBlock, index: number): boolean => {
@@ -82,8 +82,8 @@ export const createEventPager = (
     let characters = 0;
 
     const always = from === undefined && to === undefined;
-    // A visitor's postings list few blocks per segment, so skipping the visitor's inactive days costs less than another
-    // range.
+    // A visitor's postings list few blocks per segment, so skipping the visitor's inactive days costs less than adding
+    // a range.
     const ofVisitor = days && toRanges(days, maxBetween);
     const ranges = ofVisitor ?? (always ? [sequences] : toRanges(accountDays));
     const filter = always && query.attrIDs === undefined ? undefined : query;

@@ -1,4 +1,4 @@
-/** Converts a stored event to an event of a page: adds its owner and the reason. */
+/** Converts a stored event to an event on a page: adds its owner and the reason for the ownership. */
 import { followMerges } from '../../../identity/merges.ts';
 import { why } from '../../../identity/ownership.ts';
 import type { CatalogueMerges } from '../../rules/accounts/entry-merges.ts';
@@ -48,7 +48,7 @@ export const createEventPresenter = (db: Connection) => {
   const erasing = createErasingReader(db);
   const erasedContact = db.prepare<[number], number>('SELECT 1 FROM erased_contact WHERE contact = ?').pluck();
 
-  /** Create one per page: its events share cached lookups. */
+  /** Create one per page, whose events share cached lookups. */
   return (account: number, entryMerges: CatalogueMerges) => {
     const statementsOf = memoize((user: number) => statements.forOwners(user));
     const follow = memoize((contact: number) => followMerges(merges.from(contact))(contact));

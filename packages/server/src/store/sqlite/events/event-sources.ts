@@ -29,7 +29,7 @@ export const createEventSources = (db: Connection) => {
 
   /**
    * Narrows a source to its first through last active day among `days`, the account's days that the query covers.
-   * Returns an empty list if it was active on none of them.
+   * Returns an empty list if the source has no active day among them.
    */
   const narrow = (source: Source, active: ActiveDays, days: readonly DaySpan[]): Source[] => {
     const first = days.find(({ day }) => isActive(active, day));

@@ -85,7 +85,7 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
 
   /**
    * Returns the subject of an event. Writes nothing. Throws a Refusal if the contact is unknown, or if the catalogues
-   * forbid the event, unless it is a repeat: then it was stored when they permitted it.
+   * forbid the event. A repeat is exempt, because it was stored while the catalogues still allowed it.
    */
   const examine = (batch: EventBatch, event: NewEvent, day: number, check: () => void): EventSubject => {
     const subject = findSubject(batch, event);
@@ -150,7 +150,7 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
         try {
           return store(batch, event, day);
         } catch (error) {
-          // Events are refused before their first write, so the rest of the batch isn't affected.
+          // An event is refused before its first write, so the rest of the batch isn't affected.
           if (!(error instanceof Refusal)) throw error;
           return { kept: false, refused: error.code, field: error.field as string, message: error.message };
         }

@@ -1,4 +1,4 @@
-/** Finds the oldest events, as far as their received times are plausible. */
+/** Finds the oldest events, despite received times that are not plausible. */
 import { chooseOld } from '../../rules/old-events.ts';
 import { type EventLogReader, type EventPlace, receivedTimeAt, sequenceAt, sizeOf } from '../event-log/event-log.ts';
 
@@ -20,8 +20,8 @@ export const createOldEvents = (log: EventLogReader) => {
     return { sequence: -1, receivedTime: Infinity };
   };
   /**
-   * The next event with a plausible time. After a long period with a wrong clock it is far away, so it is cached until
-   * all events before it are deleted.
+   * The next event with a plausible time. After a long period with a wrong clock, that event is far away, so it is
+   * cached until all events before it are deleted.
    */
   let nextPlausible = { sequence: -1, receivedTime: Infinity };
 

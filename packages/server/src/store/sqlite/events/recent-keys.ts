@@ -19,12 +19,12 @@ export interface SentEvent {
   readonly server: SentByServer;
 }
 
-/** The number of keys written together: each then takes about 60 bytes in the write-ahead log instead of 500. */
+/** The number of keys written together, so that each takes about 60 bytes in the write-ahead log instead of 500. */
 const defaultEventsPerSettling = 1_024;
 /** If there is no time between commits, a commit writes the keys once there are this many times the usual number. */
 const maxBacklogFactor = 8;
 
-/** All keys are of the same day: those of the previous day are written when a day starts. */
+/** All keys are from the same day, because the keys of the previous day are written when a day starts. */
 const compareKeys = (a: SentEvent, b: SentEvent): number => {
   if (a.eventUUID !== b.eventUUID) return a.eventUUID < b.eventUUID ? -1 : 1;
   return a.holder - b.holder || Number(a.server) - Number(b.server);
@@ -43,7 +43,7 @@ export const createRecentKeys = (
   const insertOfEither = createRowInsert(db, { table: 'event_repeat_of_either', columns: keyColumns, onConflict });
   const readRemembered = db.prepare<[], number>('SELECT remembered FROM position').pluck();
   const writeRemembered = db.prepare('UPDATE position SET remembered = ?');
-  /** By eventUUID. Several holders, and both kinds of tokens, may have sent the same one. */
+  /** By eventUUID. Several holders, and both kinds of tokens, may have sent the same eventUUID. */
   const recent = new Map<string, SentEvent[]>();
   let count = 0;
   /** True while memory may not match the blocks: at start, and after a rollback. */
@@ -57,8 +57,8 @@ export const createRecentKeys = (
 
   /** Returns the keys of the logged events whose keys are not written yet, including those of this transaction. */
   const readLoggedKeys = (): SentEvent[] =>
-    // Omits events in damaged blocks; if one is sent again, it is new. Does not flush this transaction's events: if the
-    // call is refused, its writes are lost.
+    // Omits events in damaged blocks; if such an event is sent again, it counts as new. Does not flush this
+    // transaction's events, because their call can still be refused.
     Array.from(log.eventsAfter(readRemembered.get() as number), (event) => {
       const { day, eventUUID, server } = event;
       return { day, eventUUID, holder: holderOf(event), server };

@@ -3,7 +3,7 @@
  * by eventID, so writing to it would change a page per eventID. A commit writes to the small table `recent_total`
  * instead, which is moved to `event_total` after some thousand events.
  */
-import { type CountedEvent, createSums, quarterMilliseconds, quarterOf } from '../../rules/rollups.ts';
+import { type CountedEvent, createSums, quarterHourMilliseconds, quarterHourOf } from '../../rules/rollups.ts';
 import type { Connection } from '../database/connection.ts';
 import { createRowInsert, type RowValue } from '../database/row-inserts.ts';
 
@@ -33,8 +33,8 @@ export const createRollups = (db: Connection, eventsPerMove = defaultEventsPerMo
   const removeTotal = db.prepare(`
     UPDATE event_total
     SET count = count - 1,
-        firstTime = iif(firstTime = @eventTime, quarter * ${quarterMilliseconds} - 1, firstTime),
-        lastTime = iif(lastTime = @eventTime, (quarter + 1) * ${quarterMilliseconds}, lastTime)
+        firstTime = iif(firstTime = @eventTime, quarter * ${quarterHourMilliseconds} - 1, firstTime),
+        lastTime = iif(lastTime = @eventTime, (quarter + 1) * ${quarterHourMilliseconds}, lastTime)
     WHERE account = @account AND eventID = @eventID AND quarter = @quarter`);
   const removeDay = db.prepare(`
     UPDATE account_day SET count = count - 1, bytes = bytes - bytes / max(count, 1) WHERE account = ? AND day = ?`);
@@ -80,13 +80,13 @@ export const createRollups = (db: Connection, eventsPerMove = defaultEventsPerMo
     /** Counts an inserted event. Call it in ascending order of sequence. */
     add: sums.add,
     /**
-     * Subtracts a deleted event, with its day's average size. If it was the first or last event of a quarter, moves the
-     * stored time outside of the quarter, which is cheaper than searching for the new one. Does not change a day's
-     * times.
+     * Subtracts a deleted event, with its day's average size. If it was the first or last event of a quarter hour,
+     * moves the stored time outside of that quarter hour, which is cheaper than searching for the new first or last
+     * event. Does not change a day's times.
      */
     remove({ account, day, eventID, eventTime }: CountedEvent): void {
       settle();
-      const quarter = quarterOf(eventTime);
+      const quarter = quarterHourOf(eventTime);
       removeTotal.run({ account, eventID, eventTime, quarter });
       dropTotal.run(account, eventID, quarter);
       removeDay.run(account, day);

@@ -8,7 +8,7 @@ import {
   ownersPerPart,
   positionOf,
   toFeedErasures,
-  toOwnerStretches,
+  toOwnershipRanges,
 } from '../../rules/feed/owner-feed.ts';
 import type { RequestOf } from '../../store.ts';
 import { createStatementReader } from '../contacts/statements.ts';
@@ -73,7 +73,7 @@ export const createOwnerFeed = (db: Connection) => {
       erased: erasedOf(account, notDetached),
     };
     const withStretches = (users: Iterable<number>) =>
-      [...users].map((user) => ({ user, stretches: toOwnerStretches(statements.forOwners(user)) }));
+      [...users].map((user) => ({ user, stretches: toOwnershipRanges(statements.forOwners(user)) }));
 
     if (position.user !== undefined) {
       const users = linkedUsers.all(position.user, account);

@@ -1,4 +1,7 @@
-/** Stores the records of imports. A batch draws its sequences without gaps, so that a stretch has only its own rows. */
+/**
+ * Stores the records of imports. A batch draws its sequences without gaps, so that its stretch contains only its own
+ * rows.
+ */
 import { plainFields } from '../../../identity/contact-view.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import {
@@ -68,7 +71,9 @@ export const createImportWriter = (
   const runOperation = createOperationRunner(db);
   const valuesOf = createRecordedValues(db);
 
-  /** Creates or changes a contact. A thrown Refusal affects this contact only: it comes before the first write. */
+  /**
+   * Creates or changes a contact. A thrown Refusal affects only this contact, because it comes before the first write.
+   */
   const putContact = (batch: Batch, request: NewContact, contactStatus: ImportStep['contactStatus']): ImportOutcome => {
     const { account, externalID, address, newContactUUID, time, userUUID, token } = request;
     const { found } = contacts.findByKeys(request);

@@ -1,4 +1,7 @@
-/** Undoes imports, some rows per commit: deletes their links, then deletes or restores the contacts that they have written. */
+/**
+ * Undoes imports, a limited number of rows per commit: deletes their links, then deletes or restores the contacts that
+ * they have written.
+ */
 import {
   dropImportStretch,
   dropWritten,
@@ -26,14 +29,18 @@ export interface ImportedEvents extends Omit<Source, 'eventID'> {
 interface UndoParts {
   readonly contacts: ContactWriter;
   readonly detaching: Pick<Detaching, 'detachUser'>;
-  /** Whether a contact has an event that was logged with it, as far as a search of about this cost has found out. */
+  /**
+   * Whether a contact has an event that was logged with it. Undefined if a search of about this cost has not found out.
+   */
   findEvent(contact: number, maxCost: number): { readonly hasEvent: boolean | undefined; readonly cost: number };
 }
 
 const rowsPerStep = 50;
 
 interface Undone {
-  /** Kept: the import has created the contact, and it stays. Pending: the step ended before that was decided. */
+  /**
+   * `kept`: the import created the contact, and the contact stays. `pending`: the step ended before that was decided.
+   */
   readonly outcome: 'undone' | 'kept' | 'pending';
   readonly cost: number;
 }
@@ -55,12 +62,12 @@ export const createImportUndo = (db: Connection, { contacts, detaching, findEven
     .pluck();
   const clearAddress = db.prepare('UPDATE contact SET contactEmailaddress = NULL WHERE contact = ?');
   const drops = [
-    // Removes it from the index (the trigger contact_erased).
+    // Removes the contact from the index (through the trigger contact_erased).
     'UPDATE contact SET mergedInto = contact WHERE contact = ?',
     'DELETE FROM contact_tag WHERE contact = ?',
     'DELETE FROM contact_attr WHERE contact = ?',
     'DELETE FROM request_repeat WHERE contact = ?',
-    // Its values that other imports stored.
+    // The values that other imports recorded for the contact.
     'DELETE FROM import_contact WHERE contact = ?',
     'DELETE FROM contact WHERE contact = ?',
   ].map((sql) => db.prepare<[number]>(sql));
@@ -97,7 +104,10 @@ export const createImportUndo = (db: Connection, { contacts, detaching, findEven
       return stretch && { ...stretch, what: 'account', number: undoing.account };
     },
 
-    /** Deletes some links of a stretch whose events are deleted, and the stretch after its last link. Returns how many. */
+    /**
+     * Deletes some links of a stretch whose events are deleted, and the stretch after its last link. Returns how many
+     * links.
+     */
     continueStretch(undoing: Undoing, { after, through }: ImportedEvents): number {
       const links = nextLinks.all({ account: undoing.account, after, through });
       for (const { sequence, user } of links) {

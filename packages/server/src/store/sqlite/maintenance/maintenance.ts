@@ -9,8 +9,8 @@ import type { UnusedSpace } from './unused-space.ts';
 import type { WriteAheadLog } from './write-ahead-log.ts';
 
 /**
- * A step deletes as many old keys as events were stored since the last such step, within these bounds. Deleting fewer
- * would let their number grow.
+ * A step deletes as many old keys as events were stored since the last such step, within these bounds. With fewer, the
+ * number of old keys would grow.
  */
 const minRepeats = 1_000;
 const maxRepeats = 4_000;
@@ -29,7 +29,7 @@ interface Arranging {
   isDue(): boolean;
   /** The number of segments over the limit; 0 while readers can index all waiting events in memory. */
   behind(): number;
-  /** Runs a step. Returns whether more is to do. */
+  /** Runs a step. Returns whether there is more to do. */
   step(): boolean;
   /** The number of events stored by this server, and the bytes of their text. */
   written(): number;
@@ -102,7 +102,7 @@ export const createMaintenance = ({
     }
   };
 
-  /** Runs a step that removes erased and old data. Returns like `step`. */
+  /** Runs a step that removes erased and old data. Returns the same as `step`. */
   const clear = (): number | null => {
     if (detaching) {
       const detached = inTransaction(erasures.detachSome);
@@ -112,7 +112,7 @@ export const createMaintenance = ({
       clearFiles();
     }
     const logPause = writeAheadLog.maintain();
-    // While the log may have erased data, so may pages that are not written back yet.
+    // While the log may contain erased data, pages that are not written back yet may contain it too.
     const clearPause = writeAheadLog.mayHoldErased() ? logPause : unusedSpace.step();
     if (clearPause === 0) return 0;
     const today = day();
@@ -123,7 +123,7 @@ export const createMaintenance = ({
     if (!more) clearedDay = today;
     const ended = deleting && !more;
     deleting = more;
-    // The log and repacked pages now have the data that has just been deleted.
+    // The log and repacked pages now contain the data that has just been deleted.
     if (ended) clearFiles();
     if (more || ended) return 0;
     if (erasing && clearPause === null) {
@@ -133,7 +133,7 @@ export const createMaintenance = ({
     return clearPause ?? logPause;
   };
 
-  /** Indexes contacts if due. Returns like `step`. */
+  /** Indexes contacts if that is due. Returns the same as `step`. */
   const index = (): number | null => {
     if (contactIndex.pause() !== 0) return contactIndex.pause();
     return inTransaction(contactIndex.step) === null ? pauseMilliseconds : contactIndex.pause();

@@ -1,5 +1,5 @@
 /**
- * Clears the unused middle of the database's pages.
+ * Clears the unused space in the middle of the database's pages.
  *
  * `secure_delete` overwrites deleted rows, but not the copies left by repacking (btree.c, rebuildPage): when a row
  * moves to another page, a copy may stay between the first page's cell pointers and cells, where no later delete
@@ -8,7 +8,7 @@
 import { fsyncSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import { type Connection, emptyLog, tryNow } from '../database/connection.ts';
 
-/** Read between two commits, in a few milliseconds. */
+/** The number of bytes read between two commits, in a few milliseconds. */
 const bytesPerStep = 2 * 1024 * 1024;
 
 /** About this many pages are cleared under one lock, at 10 µs each. */
@@ -47,9 +47,9 @@ export const createUnusedSpace = (db: Connection) => {
   let opened: number | undefined;
   // Never closed: closing it would release SQLite's locks on the file in this process (fcntl(2)).
   const file = () => (opened ??= openSync(path, 'r+'));
-  /** Whether the file could be opened: the process may be out of file descriptors. */
+  /** Whether the file could be opened. It cannot if the process is out of file descriptors. */
   const canOpen = () => tryNow(() => file() >= 0);
-  /** The next page to examine; null: none. */
+  /** The next page to examine; null: there is none. */
   let next: number | null = null;
   let dirtyPages: number[] = [];
 
@@ -63,7 +63,7 @@ export const createUnusedSpace = (db: Connection) => {
     const page = Buffer.allocUnsafe(pageBytes);
     for (const number of dirtyPages) {
       const read = readSync(file(), page, 0, pageBytes, number * pageBytes);
-      // Shorter if the file has been truncated since.
+      // The page is shorter if the file has been truncated since.
       const unused = dirtyRange(page.subarray(0, read), number);
       if (unused) writeSync(file(), zeros, 0, unused[1] - unused[0], number * pageBytes + unused[0]);
     }
@@ -72,7 +72,7 @@ export const createUnusedSpace = (db: Connection) => {
 
   /**
    * Clears the collected pages, under a write lock and with an empty log. Also drops SQLite's page cache, which would
-   * write back the old content at the next change of a page. Returns whether it could.
+   * write back the old content at the next change of a page. Returns whether it succeeded.
    */
   const clear = (): boolean => {
     if (!emptyLog(db)) return false;

@@ -7,25 +7,26 @@ import { type Connection, emptyLog, tryNow } from '../database/connection.ts';
 const mebibyte = 1024 * 1024;
 
 /**
- * Checkpoints from this log size on. A larger backlog is less work in total, but delays waiting commits for longer.
+ * A checkpoint runs from this log size on. A larger backlog is less work in total, but delays waiting commits for
+ * longer.
  */
 const backlogBytes = 16 * mebibyte;
 
 /**
- * The first commit after a checkpoint restarts the log unless a read is running (wal.c, walRestartLog). If so, the
- * checkpoint is repeated after this many bytes.
+ * The first commit after a checkpoint restarts the log unless a read is running (wal.c, walRestartLog). If the log was
+ * not restarted, the checkpoint is repeated after this many bytes.
  */
 const retryBytes = mebibyte;
 
 /**
- * From this size on the log must restart, even if commits have to wait for readers. Two commits and a pause may add to
- * it; it stays below 64 MiB.
+ * From this size on, the log must restart, even if commits have to wait for readers. Two commits and a pause can add to
+ * the log, but it stays below 64 MiB.
  */
 const maxBytes = 24 * mebibyte;
 
 /**
- * The pause before a retry, doubled after each failure. Read steps end soon, but during a backup each attempt would
- * delay events in vain.
+ * The pause before a retry, doubled after each failure. Read steps end soon, but during a backup, each attempt would
+ * delay events for nothing.
  */
 const firstPauseMilliseconds = 20;
 const maxPauseMilliseconds = 500;
@@ -50,8 +51,8 @@ export const createWriteAheadLog = (db: Connection) => {
   };
 
   /**
-   * `log`: the number of pages in the log. `checkpointed`: how many of them are in the database too. Both are -1 in
-   * memory.
+   * `log`: the number of pages in the log. `checkpointed`: how many of them are in the database too. Both are -1 for an
+   * in-memory database.
    */
   const readStatus = db.prepare<[], { log: number; checkpointed: number }>('PRAGMA wal_checkpoint(NOOP)');
 
@@ -66,14 +67,14 @@ export const createWriteAheadLog = (db: Connection) => {
     /** Call it when erased data may be in the log, until the log is truncated. */
     holdsErased(): void {
       holdsErased = true;
-      // An erasure doesn't wait for the pause of earlier attempts.
+      // An erasure doesn't wait for the pause after a failed attempt.
       nextAttempt = 0;
       failedAttempts = 0;
     },
     mayHoldErased: (): boolean => holdsErased,
     /**
-     * Checkpoints if due. Returns the milliseconds to wait before the next call; null if nothing is due. Throws if the
-     * disk fails.
+     * Runs a checkpoint if one is due. Returns the milliseconds to wait before the next call; null if nothing is due.
+     * Throws if the disk fails.
      */
     maintain(): number | null {
       const rest = nextAttempt - performance.now();

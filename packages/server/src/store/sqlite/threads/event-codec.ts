@@ -1,9 +1,9 @@
 /**
- * Encodes events as flat lists for messages between threads. Cloning objects is several times slower (3 µs per event of
+ * Encodes events as flat lists for messages between threads. Cloning objects is several times slower (3 µs per event in
  * a batch instead of 0.3 to 0.8 µs).
  *
  * A layout is the order of fields in a list. Each field has its own type, so that swapping two fields on either side is
- * a compile-time error. The types cost nothing at run time, where a table of fields was 28% slower.
+ * a compile-time error. The types cost nothing at run time; a table of fields was 28% slower.
  */
 import type { EventBatch, EventOutcome, EventPage, NewEvent, StoredEvent } from '../../store.ts';
 

@@ -25,7 +25,7 @@ export interface Opening {
   readonly arrangement?: Arrangement | undefined;
 }
 
-/** Its calls are flat (event-codec.ts). */
+/** A message to a thread. Its calls are flat (event-codec.ts). */
 export interface Request {
   readonly id: number;
   readonly calls: readonly Call[];
@@ -71,7 +71,7 @@ export type Reply =
     }
   | { readonly fatal: string };
 
-/** The parts of an error that are sent: a clone loses its class and code. */
+/** The parts of an error that are sent, because a clone loses the error's class and code. */
 interface PlainError {
   readonly message: string;
   readonly stack: string | undefined;

@@ -44,7 +44,7 @@ test('replies to each call with a value, a refusal or an error', async () => {
     field: 'accountUUID',
     message: expect.any(String),
   });
-  const fault = expect.objectContaining({ message: 'the store has no operation no-such-call here' });
+  const fault = expect.objectContaining({ message: 'unknown store operation: no-such-call' });
   expect(replies).toEqual([{ id: 7, outcomes: [{ value: 1 }, { error: refusal }, { error: fault }] }]);
   send('close');
 });

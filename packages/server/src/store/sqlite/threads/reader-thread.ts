@@ -1,4 +1,4 @@
-/** The entry point of a reader thread. Other reads run between the steps of a long one. */
+/** The entry point of a reader thread. Other reads run between the steps of a long read. */
 import type { Arrangement } from '../arrangement.ts';
 import type { Call } from '../calls.ts';
 import { openConnection } from '../database/connection.ts';

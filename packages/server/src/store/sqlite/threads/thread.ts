@@ -21,7 +21,7 @@ interface ThreadOptions {
   readonly onCommit?: OnCommit;
 }
 
-/** Starts a thread that runs `file`'s `start`. */
+/** Starts a thread that runs the function `start` of `file`. */
 export const startThread = (file: URL, { opening, niceness, onFatal, onCommit }: ThreadOptions) => {
   const start = new URL('./thread-start.cjs', import.meta.url);
   const worker = new Worker(start, {
@@ -31,7 +31,7 @@ export const startThread = (file: URL, { opening, niceness, onFatal, onCommit }:
     // size.
     resourceLimits: { maxYoungGenerationSizeMb: 8 },
   });
-  /** The resolvers of messages without a reply. They get undefined if no reply will come. */
+  /** The resolvers of messages that wait for a reply. They get undefined if no reply will come. */
   const waiting = new Map<number, (outcomes: readonly PlainOutcome[] | undefined) => void>();
   let lastID = 0;
   let ended: Error | undefined;

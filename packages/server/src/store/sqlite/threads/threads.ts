@@ -4,7 +4,7 @@ import { extname } from 'node:path';
 import type { Opening } from './messages.ts';
 import { type OnCommit, type StartedThread, startThread } from './thread.ts';
 
-/** One reader per CPU, less one for the writer; between 1 and 4. */
+/** One reader per CPU, minus one CPU for the writer; between 1 and 4. */
 export const readerCount = Math.max(1, Math.min(4, availableParallelism() - 1));
 
 /** `.ts` from source; `.cjs` in a built server. */
@@ -16,8 +16,8 @@ export const startWriter = (opening: Opening, onFatal: OnFatal, onCommit: OnComm
   startThread(new URL(`./writer-thread${ownExtension}`, import.meta.url), { opening, niceness: 0, onFatal, onCommit });
 
 /**
- * Readers have a lower priority: on two CPUs, 20 clients that read continuously then delay an event by only a third as
- * much.
+ * Readers have a lower priority, so that on two CPUs, 20 clients that read continuously delay an event by only a third
+ * as much.
  */
 export const startReader = (opening: Opening, onFatal: OnFatal): StartedThread =>
   startThread(new URL(`./reader-thread${ownExtension}`, import.meta.url), { opening, niceness: 10, onFatal });

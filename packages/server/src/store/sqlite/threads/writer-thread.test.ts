@@ -66,7 +66,7 @@ test('commits before it replies', async () => {
       id: 2,
       outcomes: [
         stored,
-        { error: expect.objectContaining({ message: 'the store has no operation no-such-call here' }) },
+        { error: expect.objectContaining({ message: 'unknown store operation: no-such-call' }) },
         { value: [{ kept: false, duplicate: true }] },
       ],
       seconds: expect.any(Number),

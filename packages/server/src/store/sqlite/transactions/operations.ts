@@ -11,14 +11,14 @@ const toSqliteValue = (value: unknown): unknown => {
   return Array.isArray(value) ? JSON.stringify(value) : (value ?? null);
 };
 
-/** Returns the values by parameter: better-sqlite3 takes `$1` as a named one. */
+/** Returns the values by parameter, because better-sqlite3 treats `$1` as a named parameter. */
 const toParameters = (values: readonly unknown[]): Record<number, unknown> => {
   const parameters: Record<number, unknown> = {};
   for (let nth = 0; nth < values.length; nth += 1) parameters[nth + 1] = toSqliteValue(values[nth]);
   return parameters;
 };
 
-/** Runs operations, whose statements it prepares once. */
+/** Runs operations, and prepares each of their statements once. */
 const createRunner = (db: Connection) => {
   /** By SQL text. Bounded by the number of operations. */
   const statements = new Map<string, Statement<unknown[]>>();

@@ -1,4 +1,4 @@
-/** Assigns the single order of events and statements. Tracks the last sequence and the current day. */
+/** Assigns sequences to events and statements, in a single order. Tracks the last sequence and the current day. */
 import { dayMilliseconds } from '../../../shared/time.ts';
 import { dayAt } from '../../rules/received-day.ts';
 import type { Connection } from '../database/connection.ts';

@@ -1,4 +1,4 @@
-/** Runs writes in transactions. No other module begins or commits one. */
+/** Runs writes in transactions. No other module begins or commits transactions. */
 import { Refusal } from '../../../shared/refusal.ts';
 import { type Connection, codeOf, isTransient } from '../database/connection.ts';
 
@@ -93,8 +93,8 @@ export const createTransactions = (db: Connection, pending: readonly Pending[], 
 
   /**
    * Runs the calls in one transaction and returns an outcome for each. A call that throws a Refusal has no effect.
-   * After any other error, all calls are rolled back and rerun in separate transactions, so that it affects only its
-   * own call.
+   * After any other error, all calls are rolled back and rerun in separate transactions, so that the error affects only
+   * its own call.
    *
    * If SQLite is busy or the disk is full, all calls are refused with `unavailable`. Throws only if the state on disk
    * is unknown.

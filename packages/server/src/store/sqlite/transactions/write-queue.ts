@@ -5,9 +5,7 @@ import type { Call } from '../calls.ts';
 import type { StartedThread } from '../threads/thread.ts';
 import type { Outcome } from './transaction.ts';
 
-/**
- * One commit that syncs and one queued behind it, so that the writer thread never waits for the main thread.
- */
+/** One commit that is syncing and one queued behind it, so that the writer thread never waits for the main thread. */
 const maxConcurrentCommits = 2;
 
 interface QueuedCall {
@@ -42,7 +40,7 @@ export const createWriteQueue = (
       });
       return outcomes.some((outcome) => 'value' in outcome);
     } catch (error) {
-      // Not resent, because some of the calls may have been executed.
+      // The calls are not sent again, because some of them may have been executed.
       for (const { reject } of batch) reject(error);
       return false;
     }
