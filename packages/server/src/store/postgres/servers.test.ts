@@ -204,7 +204,7 @@ describe('an eventUUID', () => {
   });
 });
 
-test('refuses a write that has waited five seconds for its account’s lock, on any machine', async () => {
+test('refuses a write that has waited five seconds for its account’s lock', async () => {
   const { databaseURL, servers } = await openServers(1);
   const site = await createSite(servers[0]);
   const other = new pg.Client(databaseURL);

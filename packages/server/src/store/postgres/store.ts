@@ -1,4 +1,4 @@
-/** The store on PostgreSQL: any number of servers over one database. */
+/** The PostgreSQL store: any number of servers share one database. */
 import { Refusal } from '../../shared/refusal.ts';
 import { createBackpressure } from '../backpressure.ts';
 import { createCommitMeasures } from '../measures.ts';
@@ -46,7 +46,7 @@ import {
   codeOf,
   hasTable,
 } from './database/connection.ts';
-import { createPostgresRoom } from './database/disk-space.ts';
+import { createPostgresSpaceCheck } from './database/disk-space.ts';
 import { getNewestMigration, migrate, readSchema } from './database/migrate.ts';
 import { closePools, openPools, type Pools } from './database/pools.ts';
 import { startWatch } from './database/watch.ts';
@@ -76,7 +76,7 @@ import {
 } from './transactions/transaction.ts';
 import { createWriteQueue } from './transactions/write-queue.ts';
 
-/** Represents the service itself, or several accounts. */
+/** The account number that stands for the service itself, or for several accounts. */
 const serviceAccount = 0;
 
 interface Opening {
@@ -86,11 +86,11 @@ interface Opening {
 }
 
 interface Prepared extends StoredRepeats {
-  /** Whether the tables are spread over a Citus cluster. */
+  /** Whether the tables are distributed over a Citus cluster. */
   readonly isDistributed: boolean;
 }
 
-/** Migrates the database, and checks that it can be served. */
+/** Migrates the database, and checks that a server can use it. */
 const prepare = async (pool: ConnectionPool, { role, create }: Opening): Promise<Prepared> => {
   const db = await pool.take();
   try {
@@ -101,7 +101,7 @@ const prepare = async (pool: ConnectionPool, { role, create }: Opening): Promise
       );
     }
     if (schema > 0 && schema < getNewestMigration() && role === 'command') {
-      throw new StoreUnusable('this database has an older schema: start a server with this Firsthand first');
+      throw new StoreUnusable('this database has an older schema: start a server with this version of Firsthand first');
     }
     await migrate(db);
     const undistributed = db.isDistributed ? await listUndistributed(db) : [];
@@ -158,7 +158,7 @@ const createWrites = (stored: StoredRepeats) => {
     requests: repeats.of(db),
     attempt: (part) => db.attempt(() => runOperation(db, part)).catch(toRefusal),
     async ofNewAccount(account) {
-      // begin_writing did not call it, because the account had no number yet.
+      // begin_writing did not call be_durable, because the account had no number yet.
       if (db.isDistributed)
         await db.run('SELECT be_durable(), count(*) FROM account_position WHERE account = $1', [account]);
       return partsOf({ ...db, account });
@@ -204,7 +204,7 @@ const createWrites = (stored: StoredRepeats) => {
       const listed = await refused.find(db, replay.refused);
       if (!listed) return undefined;
       const answer = await runReplay(db, replay);
-      // Refused requests come late in the lock order of row-locks.ts, so that this and an erasure do not deadlock.
+      // Refused requests come late in the lock order of row-locks.ts, so that a replay and an erasure do not deadlock.
       if (!(await refused.takeReplayed(db, listed))) throw new ConcurrentChange();
       return answer;
     },
@@ -222,14 +222,14 @@ const accessWrites: ReadonlySet<string> = new Set<SharedWrite>([
   'changePassword',
 ]);
 
-/** Returns the account of a request. Some requests are just the account's number. */
+/** Returns the account of a request. Some requests consist of only the account's number. */
 const accountOf = (request: unknown): number => {
   if (typeof request === 'number') return request;
   const { account, request: replayed } = (request ?? {}) as { account?: number | null; request?: unknown };
   return replayed === undefined ? (account ?? serviceAccount) : accountOf(replayed);
 };
 
-/** Opens the pools of a database that can be served. Throws StoreUnusable for another one. */
+/** Opens the pools of a database. Throws StoreUnusable if a server cannot use the database. */
 const openPrepared = async (databaseURL: string, opening: Opening): Promise<{ pools: Pools; prepared: Prepared }> => {
   const pools = openPools(databaseURL);
   try {
@@ -370,14 +370,14 @@ const contendedKeysOf = ({ account, userUUID, externalID, address }: NewContact)
   ...(externalID === undefined ? [] : [`external ID ${account} ${externalID}`]),
 ];
 
-/** Opens a PostgreSQL database. Throws StoreUnusable when it cannot be used. */
+/** Opens a PostgreSQL database. Throws StoreUnusable if it cannot be used. */
 export const openPostgres = async (databaseURL: string, opening: Opening): Promise<Store> => {
   const { pools, prepared } = await openPrepared(databaseURL, opening);
   const backlog = createBackpressure();
-  const room = createPostgresRoom(pools.quick);
+  const room = createPostgresSpaceCheck(pools.quick);
   let isClosed = false;
 
-  /** Runs work while the store is open. Throws Refusal('unavailable') when the backlog is full. */
+  /** Runs work while the store is open. Throws Refusal('unavailable') if the backlog is full. */
   const admit = async <Value>(request: unknown, work: () => Promise<Value>): Promise<Value> => {
     if (isClosed) throw new Error('the store is closed');
     const bytes = backlog.enter(request);

@@ -1,9 +1,10 @@
 /**
- * Caches the access of tokens, and drops the cache when any server changes a token.
+ * Caches what each token may access, and clears the cache when any server changes a token.
  *
- * Changes of tokens are announced by NOTIFY. Because silence may mean a lost connection, a server queries the same
+ * Servers announce token changes with NOTIFY. Because silence can mean a lost connection, a server queries the same
  * connection several times a second, and uses the cache only for `maxSilentMilliseconds` after the last response. So a
- * revoked token stops working on every server within a second, and a server without the database accepts no token.
+ * revoked token stops working on every server within a second, and a server without a database connection accepts no
+ * token.
  */
 import { BoundedMap } from '../../../shared/bounded-map.ts';
 import type { Access } from '../../store.ts';
@@ -12,7 +13,7 @@ import type { Connection } from '../database/connection.ts';
 /** The size of the cache, which never contains unknown tokens. */
 const maxCached = 10_000;
 
-/** The maximum number of token hashes in memory: the hashes of the first tokens created. */
+/** The maximum number of token hashes in memory. `wasTokenCreated` returns false for later tokens. */
 const maxCreated = 100_000;
 
 /** The cache may be stale this long after the listening connection's last response. */

@@ -24,7 +24,7 @@ const tables = [
 /** Returns SQL that deletes up to $2 rows of an account. */
 const deleteSQL = (table: (typeof tables)[number]): string =>
   table === 'event_repeat'
-    ? // Rows of two partitions may have the same ctid.
+    ? // Rows in different partitions can have the same ctid.
       `DELETE FROM event_repeat r
        USING (SELECT day, holder, key FROM event_repeat WHERE account = $1 LIMIT $2) AS gone
        WHERE r.account = $1 AND r.day = gone.day AND r.holder = gone.holder AND r.key = gone.key`
@@ -62,8 +62,7 @@ export const createAccountDeletion = ({ deleteEventsOf }: DeletionParts) => {
     );
     const pauseMilliseconds = getRemainingPause({ beganTime, time });
     if (pauseMilliseconds > 0) return { ...progress, pauseMilliseconds };
-    // Everything that a server stored before it noticed the revoked tokens is visible by now, and the deletion above
-    // included it.
+    // By now, everything that a server stored before it noticed the revoked tokens is visible, and was deleted above.
     db.requireExclusive();
     for (const sql of end) await db.run(sql, [account]);
     return { ...progress, isGone: true };

@@ -1,4 +1,4 @@
-/** Catalogues: checks, lists and removes the IDs of an account, and caches each account's listed IDs. */
+/** Catalogues: checks, adds and removes the IDs of an account, and caches each account's listed IDs. */
 import { canonicalName } from '@firsthand/contract/fields';
 import { limits } from '@firsthand/contract/limits';
 import { BoundedMap } from '../../../shared/bounded-map.ts';
@@ -9,7 +9,7 @@ import {
   copyCatalogues,
   isRegistered,
   isSettled,
-  listUses,
+  registerUses,
   splitEntries,
   toAccountCatalogues,
   type Use,
@@ -24,7 +24,7 @@ import { runOperation } from '../transactions/operations.ts';
 import { type AccountState, stateSQL } from '../transactions/sequencer.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
-/** The IDs that an account lists, as a transaction sees them. */
+/** The IDs in an account's catalogues, as a transaction sees them. */
 interface CachedIDs {
   /** Increases with each change. */
   readonly version: number;
@@ -32,10 +32,10 @@ interface CachedIDs {
 }
 
 export interface EventChecks {
-  /** Throws a Refusal when the account, or a browser token, may not use an ID. */
+  /** Throws a Refusal if the account, or a browser token, is not allowed to use an ID. */
   check(account: number, browser: boolean, event: NewEvent): void;
   mayBeNew(account: number, browser: boolean, event: NewEvent): boolean;
-  /** Returns the IDs that the account lists, for storing events that need no registration. */
+  /** Returns the IDs in the account's catalogues, for storing events that need no registration. */
   idsOf(account: number): AccountCatalogues;
 }
 
@@ -44,7 +44,7 @@ interface UsedIDs {
   readonly uses: readonly Use[];
 }
 
-/** The size of the cache: accounts, and the IDs of all of them, about 200 bytes each. */
+/** The limits of the cache: the number of accounts, and of the IDs of all accounts, about 200 bytes each. */
 const maxAccounts = 5_000;
 export const maxIDs = 200_000;
 
@@ -65,7 +65,7 @@ const maxStoredIDs = 10_000;
 
 /**
  * Returns the eventIDs from `nextEventID` on that have events, and the eventIDs of `names` that have events. Skips
- * dense ranges, and then returns a later nextEventID.
+ * dense ranges; the returned nextEventID is then higher.
  */
 const readStoredIDs = async (
   db: Connection,
@@ -86,7 +86,7 @@ const readStoredIDs = async (
         ),
   ]);
   const last = rows.at(-1)?.eventID;
-  // A page may send any eventID, up to the maximum, so a range is skipped only if it has too few free IDs.
+  // Pages can send any eventID up to the maximum, so a range is skipped only if it has too few free IDs.
   const isDense = last !== undefined && last - nextEventID < rows.length + limits.idsPerCatalogue;
   if (rows.length < maxStoredIDs || !isDense) {
     return { stored: new Set([...rows, ...unlisted].map(({ eventID }) => String(eventID))), nextEventID };
@@ -94,7 +94,7 @@ const readStoredIDs = async (
   return readStoredIDs(db, account, last + 1, names);
 };
 
-/** Creates a cache of accounts' listed IDs. It is cleared when it would contain too many. */
+/** Creates a cache of accounts' listed IDs. The cache is cleared when it would contain too many IDs. */
 export const createCatalogueCache = () => {
   const cache = new BoundedMap<number, CachedIDs>(maxAccounts);
   /** At least the number of cached IDs. */
@@ -113,9 +113,7 @@ export const createCatalogueCache = () => {
   };
 };
 
-/**
- * Must be called with each change of an account's catalogues or their settings, to invalidate other servers' caches.
- */
+/** Call it with each change of an account's catalogues or their settings, to invalidate other servers' caches. */
 const nextVersion = (db: Transaction, account: number, nextEventID: number) =>
   db.run('UPDATE account_position SET catalogues = catalogues + 1, "nextEventID" = $2 WHERE account = $1', [
     account,
@@ -170,8 +168,8 @@ export const createCatalogueWriter = () => {
   const register = async (db: Transaction, account: number, used: readonly UsedIDs[]): Promise<AccountCatalogues> => {
     const listingsOf = (ids: AccountCatalogues, stored = new Set<string>()) =>
       used.flatMap(({ browser, uses }) => {
-        const listings = listUses(ids, browser, uses);
-        // An event is about to be stored under its ID even if the catalogue has no room for it.
+        const listings = registerUses(ids, browser, uses);
+        // An event is stored under its ID even if the catalogue has no room for the ID.
         for (const { kind, id } of uses) if (kind === 'event' && id !== null) stored.add(id);
         return listings;
       });
@@ -191,7 +189,7 @@ export const createCatalogueWriter = () => {
   };
 
   return {
-    /** Throws a Refusal when the account, or a browser token, may not use an ID. */
+    /** Throws a Refusal if the account, or a browser token, is not allowed to use an ID. */
     async check(db: Transaction, account: number, { browser, uses }: UsedIDs): Promise<void> {
       checkUses(await readListedIDs(db, account), browser, uses);
     },

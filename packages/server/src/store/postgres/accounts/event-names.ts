@@ -2,7 +2,9 @@
 import { BoundedMap } from '../../../shared/bounded-map.ts';
 import type { AccountConnection } from '../database/connection.ts';
 
-/** The size of the cache, up to about 20 MB. Names of earlier versions stay until newer versions replace them. */
+/**
+ * The size of the cache, up to about 20 MB. Names from earlier catalogue versions stay until newer names replace them.
+ */
 export const maxNames = 20_000;
 
 interface NameRow {

@@ -79,7 +79,7 @@ export const createRefusedWriter = ({ findErasure }: { readonly findErasure: Fin
     }
     const inputs = accepted.map(({ input }) => JSON.stringify(input));
     const sizes = inputs.map((input) => Buffer.byteLength(input));
-    // Comes first, because it locks the token's counts, so that concurrent requests with the token evict one after the
+    // Updated first, which locks the token's counts, so that concurrent requests with the token evict one after the
     // other.
     const counted = await db.one<Pick<RefusedCount, 'listed' | 'listedBytes'>>(
       `INSERT INTO refused_count (account, token, listed, "listedBytes", evicted, erased, replayed)
@@ -118,7 +118,7 @@ export const createRefusedWriter = ({ findErasure }: { readonly findErasure: Fin
     if (surplus) await evict(db, token, surplus);
   },
 
-  /** Returns a request, if it is listed. */
+  /** Returns a request if it is listed. */
   find: (db: Transaction, refused: number): Promise<Listed | undefined> =>
     db.get<Listed>('SELECT refused, token, bytes FROM refused_request WHERE account = $1 AND refused = $2', [
       db.account,
@@ -148,7 +148,7 @@ export const createRefusedWriter = ({ findErasure }: { readonly findErasure: Fin
     const named: Listed[] = [];
     for (const [nth, row] of rows.entries()) {
       if (person.isNamedIn(row)) named.push(row);
-      // Yields to other requests, because the lists may contain megabytes.
+      // Yields to other requests, because the lists can contain megabytes.
       if (nth % rowsPerTurn === 0) await setImmediate();
     }
     await removeListed(db, named, 'erased');
@@ -188,7 +188,7 @@ const readNames = async (db: Connection, owners: readonly Owner[]): Promise<(own
   };
 };
 
-/** Lists refused requests. `db` must be at 'all refused settled', so that pages miss none. */
+/** Lists refused requests. `db` must be a snapshot at 'all refused settled', so that no page misses a request. */
 export const listRefused = async (
   db: Snapshot,
   { account = null, beyond, limit }: RefusedQuery,

@@ -30,8 +30,8 @@ export const findClaim = async (db: AccountConnection, claimID: string): Promise
 type Mark = Pick<ClaimRow, 'contact' | 'claim' | 'user' | 'accepted' | 'voided'>;
 
 /**
- * Returns a function that returns the sequence of the newest valid link of a claim's user to its contact; 0 without
- * any.
+ * Returns a function that returns the sequence of the newest valid link from a claim's user to its contact; 0 if there
+ * is none.
  */
 const newestLinksOf = async (db: AccountConnection, marks: readonly Mark[]) => {
   const rows = await db.all<{ user: number; contact: number; newest: number }>(

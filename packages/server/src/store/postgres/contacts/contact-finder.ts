@@ -8,7 +8,7 @@ import { type Numbers, numbersOf } from './owner-facts.ts';
 
 type Name = Omit<NamedContact, 'account'>;
 
-/** Returns the identifier that finds a named contact. */
+/** Returns the identifier that is used to find a named contact. */
 const identifierIn = ({ contactUUID, externalID, address }: Name) => {
   if (contactUUID !== undefined) return { name: 'uuid', value: contactUUID } as const;
   if (typeof externalID === 'string') return { name: 'externalID', value: externalID } as const;
@@ -109,14 +109,14 @@ export const createContactFinder = (secret: Buffer) => {
       const by = identifierIn(name);
       return by ? { sql: numberIn[by.name], values: [by.value] } : numbersOf([]);
     },
-    /** Returns the contact at the end of this contact's merges. */
+    /** Returns the contact at the end of a contact's merges. */
     answering: async (db: AccountConnection, row: ContactRow): Promise<ContactRow> =>
       row.mergedInto === null ? row : readAnswering(db, row.mergedInto),
     hashOf,
     findErasure,
     missing,
     missingEach,
-    /** Like `missing`, for a handle. With a token other than the handle's own, even an erased handle is unknown. */
+    /** Like `missing`, for a handle. For any token other than the handle's own, even an erased handle is unknown. */
     missingHandle: (db: AccountConnection, token: number, handle: string): Promise<Refusal> =>
       missing(db, handleName(token, handle)),
   };

@@ -1,6 +1,6 @@
 /**
- * Updates the index of contacts (rules/contact-search.ts): recomputes the terms of contacts that triggers have listed
- * as changed, and writes the differences. One server does it at a time (maintenance.ts).
+ * Updates the contact index (rules/contact-search.ts): recomputes the terms of contacts that triggers have listed as
+ * changed, and writes the differences. Only one server at a time does this (maintenance.ts).
  */
 import { followMerges } from '../../../identity/merges.ts';
 import { type Found, termsOfContact } from '../../rules/contact-search.ts';
@@ -35,7 +35,8 @@ const termRowsSQL = 'unnest($2::bigint[], $3::bigint[], $4::bigint[])';
 
 /** Indexes some of the changed contacts. Returns whether there may be more. */
 export const indexContacts = async (db: Transaction): Promise<boolean> => {
-  // As text, because workers of a cluster number the changes, the 32nd worker from 2^53 on.
+  // As text, because on a cluster each worker numbers its changes in its own range, and the 32nd worker's range starts
+  // at 2^53.
   const changes = await db.all<{ contact: number; change: string }>(
     `SELECT contact, c.change::text AS change FROM contact_changed c WHERE account = $1 ORDER BY contact, c.change LIMIT ${changesPerStep}`,
     [db.account],

@@ -1,4 +1,4 @@
-/** Stores which contact has a key, an external ID or e-mail address. */
+/** Stores which contact has a key (external ID or e-mail address). */
 import type { KeyField } from '../../../identity/contact-view.ts';
 import { ConcurrentChange } from '../database/connection.ts';
 import type { Transaction } from '../transactions/transaction.ts';

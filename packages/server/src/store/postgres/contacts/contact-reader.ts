@@ -73,7 +73,7 @@ const createDetailReader = (db: AccountConnection, contacts: ContactFinder): Con
   },
 });
 
-/** A contact may be listed as changed several times. */
+/** Higher than the number of contacts, because a contact can be listed as changed several times. */
 const maxChanges = 4 * maxStaleContacts;
 
 /** Returns the contacts that may differ from the index; undefined if there are many. */
@@ -107,7 +107,9 @@ export const createContactReads = (contacts: ContactFinder) => ({
   getContact: (db: AccountConnection, query: ContactQuery) =>
     runOperation(db, getContact(createDetailReader(db, contacts), query)),
 
-  /** For a search without a key, `db` must be at 'all contacts settled', so that pages miss no contact. */
+  /**
+   * For a search without a key, `db` must be a snapshot at 'all contacts settled', so that no page misses a contact.
+   */
   searchContact(db: Snapshot, search: ContactSearch) {
     const { externalID, address } = search;
     const isByKey = externalID !== undefined || address !== undefined;

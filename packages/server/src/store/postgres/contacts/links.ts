@@ -11,7 +11,7 @@ import { lockFreeUsers, lockUsers, preventErasure } from './row-locks.ts';
 import { statementsOf } from './statements.ts';
 import type { User, Users } from './users.ts';
 
-/** Inserts a statement. The caller must have locked the user's row before it drew the sequence. */
+/** Inserts a statement. The caller must have locked the user's row before drawing the sequence. */
 export const insertStatement = async (db: Transaction, statement: NewStatement, sequence: number): Promise<void> => {
   const { user, contact, verified, claim, token, time } = statement;
   const { account } = db;
@@ -51,6 +51,9 @@ export const createLinkStore = (db: Transaction, users: Users): LinkStore => ({
   readGroupNumbers: (contact) => groupOf(db, contact),
 });
 
-/** Links a user to a contact, unless it is already linked. The caller must have locked the user's row and the contact. */
+/**
+ * Links a user to a contact, unless the user is already linked to it. The caller must have locked the user's row and
+ * the contact.
+ */
 export const linkLocked = (db: Transaction, users: Users, newLink: NewLink) =>
   runOperation(db, link(createLinkStore(db, users), db.account, newLink));

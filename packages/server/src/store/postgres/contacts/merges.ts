@@ -26,7 +26,7 @@ export const groupsOf = async (db: AccountConnection, unmerged: readonly number[
   return unmerged.map((contact) => [contact, ...mergedWith(pointers, contact).filter((other) => other !== contact)]);
 };
 
-/** Returns all contacts that are merged with this one, the one at the end of its merges first. */
+/** Returns all contacts that are merged with this contact. The contact at the end of its merges comes first. */
 export const groupOf = async (db: AccountConnection, contact: number): Promise<number[]> => {
   // In parallel, because most contacts are not merged.
   const [{ contact: answering }, [group]] = await Promise.all([readAnswering(db, contact), groupsOf(db, [contact])]);
@@ -42,8 +42,8 @@ const setMerged = (db: AccountConnection, contact: number, mergedInto: number | 
   ]);
 
 /**
- * Merges a contact into another one. Merges must not run concurrently, so that none happens between the reads and writes
- * of another.
+ * Merges a contact into another one. Must run exclusively, so that no other merge happens between the reads and writes
+ * of this merge.
  */
 export const mergeInto = async (
   db: Transaction,

@@ -1,8 +1,8 @@
 /**
  * Reads the contacts, users and statements that determine who owns a page's events, in as few steps as possible.
  *
- * Rows are found one by one with `CROSS JOIN LATERAL (… OFFSET 0)`. With `= ANY`, PostgreSQL's generic plan may read
- * all rows of an account, because most accounts have few.
+ * Rows are found one by one with `CROSS JOIN LATERAL (… OFFSET 0)`. With `= ANY`, PostgreSQL's generic plan can read
+ * all rows of an account, because most accounts have few rows.
  */
 import type { StatementWithClaim } from '../../rules/links.ts';
 import type { AccountConnection } from '../database/connection.ts';
@@ -88,8 +88,8 @@ export const readUserFacts = async (db: AccountConnection, users: readonly numbe
   users.length === 0 ? noFacts : { contacts: [], ...(await readUsersAndStatements(db, numbersOf(users))) };
 
 /**
- * Reads contacts and all users that were ever linked to them, or only the user with the userUUID. `isMerged`: whether
- * one of the contacts takes part in a merge.
+ * Reads contacts, and all users that were ever linked to them or only the user with the userUUID. `isMerged`: whether
+ * one of the contacts is part of a merge.
  */
 export const readContactFacts = async (
   db: AccountConnection,
@@ -112,7 +112,10 @@ export const readContactFacts = async (
   return { contacts: rows, ...people, isMerged };
 };
 
-/** Reads a user, the contacts that it was linked to, and those that its events were logged with (`loggedWith`). */
+/**
+ * Reads a user, the contacts that the user was linked to, and the contacts that its events were logged with
+ * (`loggedWith`).
+ */
 export const readUserWithContacts = async (
   db: AccountConnection,
   userUUID: string,

@@ -3,8 +3,8 @@
  * writes.
  *
  * To prevent deadlocks, all transactions take these locks in the same order: users by number, addresses, external IDs,
- * contacts by number, claims, statements, refused requests, the account. Only updateAccount starts with the account,
- * and may run again.
+ * contacts by number, claims, statements, refused requests, the account. Only updateAccount locks the account first, so
+ * it may have to run again after a deadlock.
  */
 import { bigints } from '../database/arrays.ts';
 import { type AccountConnection, ConcurrentChange, lockKeys } from '../database/connection.ts';
@@ -19,7 +19,7 @@ const lockUsersSQL =
 export const lockUsers = (db: AccountConnection, users: readonly number[]): Promise<unknown> =>
   db.all(lockUsersSQL, [db.account, users]);
 
-/** Locks the rows of those users that no other transaction has locked, and returns these users. */
+/** Locks the rows of the users that no other transaction has locked, and returns those users. */
 export const lockFreeUsers = async (db: AccountConnection, users: readonly number[]): Promise<Set<number>> => {
   if (users.length === 0) return new Set();
   const rows = await db.all<{ user: number }>(
@@ -52,7 +52,7 @@ export const lockContactKeys = async (db: AccountConnection, rows: readonly Cont
 export const haveEqualKeys = (one: ContactRow, other: ContactRow | undefined): boolean =>
   one.contactEmailaddress === other?.contactEmailaddress && one.contactExternalID === other?.contactExternalID;
 
-/** Contacts share this many advisory locks, because PostgreSQL's lock table has room for only some thousands. */
+/** Contacts share this many advisory locks, because PostgreSQL's lock table has room for only a few thousand. */
 const contactLocks = 64;
 
 const createLockStatement = (take: string) =>
@@ -67,7 +67,7 @@ const lockStatements = {
 
 /**
  * Takes advisory locks, because PostgreSQL grants `FOR KEY SHARE` ahead of a waiting erasure, which could starve. On a
- * cluster they are taken on the contacts' worker, and held while the transaction may still commit there.
+ * cluster, the locks are taken on the contacts' worker, and held as long as the transaction can still commit there.
  */
 const lockContacts = (db: ClusterAwareConnection, contacts: readonly number[], how: keyof typeof lockStatements) => {
   const locks = [...new Set(contacts.map((contact) => contact % contactLocks))].sort((a, b) => a - b);
@@ -115,7 +115,7 @@ export const lockPerson = async (db: ClusterAwareConnection, group: readonly num
     usersOf(db, group),
   ]);
   const isSame = rows.every((row, nth) => haveEqualKeys(row, before[nth]));
-  // Users that were linked since the first read are usually no longer locked.
+  // Users that were linked since the first read are usually not locked by now.
   const locked = new Set(usersBefore);
   const added = linked.filter((user) => !locked.has(user));
   const free = await lockFreeUsers(db, added);

@@ -13,7 +13,7 @@ export interface ClaimMarks {
   readonly voided: boolean;
 }
 
-/** Returns the marks of these statements' claims, by claim: of all, or only of accepted or voided ones. */
+/** Returns the marks of these statements' claims, by claim: of all claims, or only of accepted or voided claims. */
 const marksOf = async (
   db: AccountConnection,
   statements: readonly { readonly claim: number | null; readonly contact: number | null }[],

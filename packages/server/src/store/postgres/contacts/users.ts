@@ -15,7 +15,7 @@ export interface User extends UserName {
   readonly user: number;
   /** The user has no event before this day. */
   readonly since: number;
-  /** The last known day with an event of the user. Null if none is known. */
+  /** The last known day on which the user has an event. Null if none is known. */
   readonly seenOn: number | null;
 }
 
@@ -45,7 +45,7 @@ const insertNumberedNames = createInsert('user_name', [['userUUID', 'text']], {
   equal: { user: "nextval('user_number')" },
   ...newNames,
 });
-// For a cluster, whose workers would draw other numbers than the coordinator.
+// For a cluster, whose workers would not draw the same numbers as the coordinator.
 const insertNames = createInsert(
   'user_name',
   [
@@ -77,8 +77,8 @@ const updateDays = createBatchStatement(
     FROM ${batch} WHERE ${ofAccount('t')} AND t."user" = batch."user"`,
 );
 
-// Activity affects only the contacts that a user may belong to now, and no contact from before the user's last verified
-// link.
+// A user's activity affects only the contacts that the user may belong to now, and none from before the user's last
+// verified link.
 const insertChangedContacts = createBatchStatement(
   [
     ['user', 'bigint'],
@@ -92,7 +92,7 @@ const insertChangedContacts = createBatchStatement(
       (SELECT max(v.sequence) FROM statement v WHERE ${ofAccount('v')} AND v."user" = s."user" AND v.verified AND v.voided = 0), 0)`,
 );
 
-/** Returns the current day of an account of a transaction. */
+/** Returns the current day of one of a transaction's accounts. */
 const dayIn = (db: Transaction, account: number): number => db.of(account).currentDay.day;
 
 /** SQL for the number of the user with the userUUID $2. */
@@ -149,7 +149,7 @@ export const createUsers = () => {
     }));
   };
 
-  /** Returns those of the named users that exist. */
+  /** Returns the named users that exist. */
   const find = async (db: Transaction, names: readonly UserName[]): Promise<User[]> => {
     const cached = names.flatMap((name) => getCached(name) ?? []);
     if (cached.length === names.length) return cached;
@@ -159,7 +159,7 @@ export const createUsers = () => {
     return [...cached, ...stored];
   };
 
-  /** Creates users and returns them, except those that another transaction has created meanwhile. */
+  /** Creates users and returns them, except users that another transaction has created in the meantime. */
   const insert = async (db: Transaction, names: readonly UserName[], { time, withEvent }: Creation) => {
     const numbers = db.isDistributed ? await drawNumbers(db, 'user_number', names.length) : undefined;
     const rows = await readRows<UserName & { user: number }>(db, {

@@ -78,7 +78,8 @@ const createStoredValues = async (exported: DatabaseExport) => {
  * `keptDays`.
  */
 export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<number>): Promise<CopiedTable[]> => {
-  // Older repeats are due for deletion. Newer repeats may have the same key, which request_repeat allows only once.
+  // Older repeats are due for deletion, and a newer repeat might have the same key, which request_repeat allows only
+  // once.
   const isKept = ({ day }: ExportedRow) => keptDays.has(day as number);
   const isKeptEvents = (row: ExportedRow) => isKept(row) && ofHolder(row) !== undefined;
   const { eventKey, requestKey } = createIdempotencyKeys(exported.position.secret);
@@ -99,7 +100,7 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
     await accountsBy('token', 'token'),
     await accountsBy('erasure', 'erasure'),
   ];
-  /** Undefined for an event of an erased contact, whose repeats are refused without a key. */
+  /** Undefined for an event of an erased contact: its repeats are refused anyway, so it needs no key. */
   const ofHolder = ({ holder }: ExportedRow): number | undefined =>
     (holder as number) > 0 ? ofUser({ user: holder as number }) : ofContact({ contact: -(holder as number) });
   const account = (of: (row: ExportedRow) => number | undefined) => ({

@@ -16,7 +16,7 @@ import { copyTable, tablesOf } from './copied-tables.ts';
 import { type CopiedValue, copyRows } from './copy-rows.ts';
 
 const eventsPerCommit = 50_000;
-/** The limit of attributes per commit, in UTF-16 code units, because they are in memory until the commit. */
+/** The maximum size of attributes per commit, in UTF-16 code units, because they are in memory until the commit. */
 const charactersPerCommit = 16 * 1024 * 1024;
 
 /** For each PostgreSQL sequence, the highest number used so far. */
@@ -59,7 +59,7 @@ const begin = async (client: pg.Client, exported: DatabaseExport): Promise<void>
     .slice(0, dedupDays);
   for (const each of [...months, day]) await client.query(monthSQL(each));
   for (const each of repeatDays) await client.query(repeatsSQL(each));
-  // Keys of erased repeats do not reveal whether they include the token kind.
+  // It is unknown whether the keys of erased repeats include the token kind.
   const withEither = ofEither.size + erased.size > 0;
   await client.query('INSERT INTO kept_day (day, keyed, "ofEither") SELECT unnest($1::integer[]), true, $2', [
     repeatDays,
@@ -70,7 +70,8 @@ const begin = async (client: pg.Client, exported: DatabaseExport): Promise<void>
     `INSERT INTO contact_user (account, contact, "user")
      SELECT DISTINCT account, contact, "user" FROM statement WHERE contact IS NOT NULL`,
   );
-  // Triggers have inserted these. On a cluster the workers numbered them, and later changes would have lower numbers.
+  // Triggers have inserted these rows. On a cluster, the workers numbered them, and later changes would get lower
+  // numbers.
   await client.query('DELETE FROM owner_change');
   for (const [name, greatest] of numbersOf(exported)) {
     await client.query(`SELECT setval(${name}, greatest(coalesce((${greatest}), 0), 1))`);

@@ -29,9 +29,9 @@ import { type StoredRow, toEvent } from '../events/event-presenter.ts';
 import { runOperation } from '../transactions/operations.ts';
 
 const rowsPerFetch = 1_000;
-/** The number of sequences that a page covers; fewer after a page of large events. */
+/** The number of sequences that a page covers. A page after a page of large events covers fewer. */
 const sequencesPerPage = { min: 100, max: 1_000 };
-/** A page with more bytes of bodies is followed by a smaller page. */
+/** If a page's bodies exceed this size, the next page is smaller. */
 const bytesPerPage = 4 * 1024 * 1024;
 
 const fieldColumns = plainFields.map((name) => `said -> 'fields' ->> '${name}' AS "${name}"`);
@@ -132,10 +132,10 @@ async function* readRows(db: ScriptedConnection, table: ExportedTable): AsyncGen
 
 /**
  * Yields the events day by day, which is sequence order, because days do not overlap. At the end, throws StoreUnusable
- * if a server or command is connected: the client is waiting to write, and the copy would miss that write.
+ * if a server or command is connected: such a client might be waiting to write, and the copy would miss that write.
  */
 async function* readEvents(db: ScriptedConnection, sequence: number): AsyncGenerator<EventRow[]> {
-  // PostgreSQL may overestimate a page and scan the whole partition.
+  // Otherwise, PostgreSQL might overestimate the size of a page and scan the whole partition.
   await db.script('SET LOCAL enable_seqscan = off');
   const days = await db.all<{ day: number; accounts: number[]; first: number; last: number }>(`
     SELECT day, array_agg(DISTINCT account) AS accounts, min("firstSequence") AS first, max("lastSequence") AS last
@@ -146,7 +146,7 @@ async function* readEvents(db: ScriptedConnection, sequence: number): AsyncGener
     let after = Math.max(sequence, first - 1);
     while (after < last) {
       const through = Math.min(last, after + perPage);
-      // A page that has grown to pass a gap of skipped numbers may have many events after it.
+      // A page that was enlarged to skip a gap in the sequence could have many events after the gap.
       const limit = perPage > max ? min : max;
       const rows = await db.all<StoredRow>(eventsSQL, [accounts, day, after, through, limit]);
       yield rows.map(toEvent);
@@ -170,7 +170,7 @@ const tryLock = async (db: Connection): Promise<boolean> =>
 
 /**
  * Takes the lock that every write holds shared, which blocks all writes. Throws StoreUnusable while a server or command
- * is connected, because it would write after the export.
+ * is connected, because that client would write after the export.
  */
 const blockWrites = async (db: ScriptedConnection): Promise<void> => {
   // Locks on a standby do not block writes on its primary.
@@ -217,8 +217,8 @@ const readExport = async (client: pg.Client): Promise<DatabaseExport> => {
 };
 
 /**
- * Opens an export and blocks all writes until it is closed. Throws StoreUnusable if a server or command is connected;
- * reading the last events throws it if one has connected meanwhile.
+ * Opens an export and blocks all writes until it is closed. Throws StoreUnusable if a server or command is connected.
+ * If one connects in the meantime, reading the last events throws StoreUnusable.
  */
 export const openExport = async (databaseURL: string): Promise<DatabaseExport> => {
   const client = await openCopyConnection(databaseURL).catch((cause: unknown) => {

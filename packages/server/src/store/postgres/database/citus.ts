@@ -13,8 +13,8 @@ import {
 import { migrate } from './migrate.ts';
 
 /**
- * Tables on the coordinator: they are read before the account is known, and no request joins them with an account
- * table. They are not reference tables, because a row lock would then be taken on all machines.
+ * Tables on the coordinator. They are read before the account is known, and no request joins them with an account
+ * table. They are not reference tables, because their row locks would then be taken on all machines.
  */
 export const localTables = [
   'account',
@@ -31,8 +31,8 @@ export const localTables = [
 ] as const;
 
 /**
- * Account tables, in the order of their distribution; all are co-located with the first. The second and third come
- * early because triggers of others write to them, even while rows are copied to the shards.
+ * Account tables, in the order of their distribution; all are co-located with the first table. The second and third
+ * come early because other tables' triggers write to them, even while rows are copied to the shards.
  */
 export const accountTables = [
   'account_position',
@@ -94,13 +94,13 @@ const listTablesWithLocalRows = async (db: Connection): Promise<string[]> => {
 };
 
 /** The newly distributed tables, and the number of workers. */
-export interface Spread {
+export interface Distribution {
   readonly workers: number;
   readonly tables: readonly string[];
 }
 
 export interface DistributionOptions {
-  /** Distributes even if no worker is registered: all shards are then on the coordinator. */
+  /** Distributes the tables even if no worker is registered. All shards are then on the coordinator. */
   readonly withoutWorkers?: boolean | undefined;
 }
 
@@ -130,8 +130,8 @@ export const requireSafeWorkers = async (db: Connection): Promise<void> => {
 };
 
 /**
- * Throws StoreUnusable while a server or another command is connected: one that connected before the distribution would
- * take its locks on the coordinator.
+ * Throws StoreUnusable while a server or another command is connected: a client that connected before the distribution
+ * would take its locks on the coordinator.
  */
 const requireNoClients = async (db: Connection): Promise<void> => {
   let processes: number[] = [];
@@ -146,8 +146,8 @@ const requireNoClients = async (db: Connection): Promise<void> => {
 };
 
 /**
- * Ends connections of servers and commands that connected during the distribution, so that they reconnect and notice
- * it. Throws StoreUnusable if there were any.
+ * Ends the connections of servers and commands that connected during the distribution, so that they reconnect and
+ * notice the distribution. Throws StoreUnusable if there were any.
  */
 const terminateClients = async (db: Connection): Promise<void> => {
   const processes = await listClientProcesses(db);
@@ -185,7 +185,7 @@ const requireCitus = async (db: Connection, { withoutWorkers = false }: Distribu
 
 /** Distributes the tables that are not distributed, and returns them. */
 const distributeTables = async (db: HeldConnection): Promise<string[]> => {
-  // Safe here: triggers of a shard write only to shards of the same account, on the same machine.
+  // Safe here, because triggers of a shard write only to shards of the same account, on the same machine.
   await db.script('SET citus.enable_unsafe_triggers = on; SET lock_timeout = 0; SET statement_timeout = 0');
   await db.script(`SELECT pg_advisory_lock(${lockKeys.structure})`, 'unhurried');
   if (await hasTable(db, 'copying'))
@@ -195,9 +195,9 @@ const distributeTables = async (db: HeldConnection): Promise<string[]> => {
   // A server may have connected, or a copy started, since the first check.
   await requireNoClients(db);
   for (const table of undistributed) {
-    // No server starts before the last table. Triggers on workers have numbered owner changes from 2^48 on: these are
-    // deleted, because later changes get lower numbers. Contacts listed as changed can stay: they are only indexed
-    // again.
+    // No server starts before the last table is distributed. Triggers on workers have numbered owner changes from 2^48
+    // on. These changes are deleted, because later changes get lower numbers. Contacts listed as changed can stay,
+    // because they are only indexed again.
     if (table === undistributed.at(-1))
       await db.script('DELETE FROM owner_change WHERE change >= 281474976710656', 'unhurried');
     const colocation = table === accountTables[0] ? 'none' : accountTables[0];
@@ -219,7 +219,7 @@ const distributeTables = async (db: HeldConnection): Promise<string[]> => {
 export const migrateDatabase = (
   databaseURL: string,
   { citus, ...options }: { citus: boolean } & DistributionOptions,
-): Promise<Spread | undefined> =>
+): Promise<Distribution | undefined> =>
   runOnConnection(databaseURL, async (db) => {
     const isMissing = async () =>
       !db.isDistributed || [...(await listUndistributed(db)), ...(await listTablesWithLocalRows(db))].length > 0;

@@ -3,8 +3,8 @@ import { type Connection, lockKeys, type ScriptedConnection } from './connection
 
 /**
  * Begins a transaction that writes rows of an account and returns the account's state, as `beginHere` in sequencer.ts
- * does. Takes the account's and floor's locks on its worker: a lost coordinator releases its own locks while the worker
- * may commit. The shard's lock (5: ShareLock, as a write takes) prevents the shard from moving.
+ * does. Takes the account's and floor's locks on its worker, because a lost coordinator releases its own locks while
+ * the worker can still commit. The shard's lock (5: ShareLock, as a write takes) prevents the shard from moving.
  */
 const beginWriting = `
   CREATE OR REPLACE FUNCTION begin_writing(ours integer, alone boolean, patience text)
@@ -40,8 +40,8 @@ const beginWriting = `
     END $$`;
 
 /**
- * Runs on the account's worker: raises FH003 where a crash could undo a commit, and commits synchronously. The idle
- * timeout releases locks when the coordinator's network is lost, which TCP notices only after two hours.
+ * Runs on the account's worker: raises FH003 if a crash could undo a commit there, and makes commits synchronous. The
+ * idle timeout releases locks when the coordinator's network is lost, which TCP notices only after two hours.
  */
 const beDurable = `
   CREATE OR REPLACE FUNCTION be_durable() RETURNS void LANGUAGE plpgsql AS $$

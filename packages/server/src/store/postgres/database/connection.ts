@@ -10,7 +10,7 @@ export interface Connection {
   get<Row>(sql: string, values?: readonly unknown[]): Promise<Row | undefined>;
   /** Like `get`, for SQL that always returns a row, such as a count or RETURNING. */
   one<Row>(sql: string, values?: readonly unknown[]): Promise<Row>;
-  /** Returns how many rows the SQL has read or written. */
+  /** Returns how many rows the SQL read or wrote. */
   run(sql: string, values?: readonly unknown[]): Promise<number>;
   /** Returns the rows, and how many were read or written. */
   query(sql: string, values?: readonly unknown[]): Promise<{ rows: unknown[]; changes: number }>;
@@ -27,7 +27,7 @@ export interface AccountConnection extends Connection {
 export interface ScriptedConnection extends Connection {
   /**
    * Runs several statements in one message and returns the rows of each. Each statement sees what was committed before
-   * it. `unhurried` lifts the client's time limit; PostgreSQL's own limits remain.
+   * it started. `unhurried` lifts the client's time limit; PostgreSQL's own limits remain.
    */
   script(sql: string, pace?: 'unhurried'): Promise<Record<string, unknown>[][]>;
 }
@@ -41,7 +41,7 @@ export interface HeldConnection extends ScriptedConnection {
   readonly slot: number;
   /** Whether the tables are distributed over a Citus cluster. */
   readonly isDistributed: boolean;
-  /** Throws when PostgreSQL rolls back instead, because a statement has failed. */
+  /** Throws if PostgreSQL rolls back instead because a statement failed. */
   commit(): Promise<void>;
   rollBack(): Promise<void>;
   /** Returns the transaction's first error if the given one is only a consequence (in_failed_sql_transaction). */
@@ -56,7 +56,7 @@ export interface ConnectionPool {
   close(): Promise<void>;
 }
 
-/** Milliseconds. */
+/** In milliseconds. */
 const timeouts = {
   lock_timeout: 5_000,
   statement_timeout: 30_000,
@@ -182,7 +182,7 @@ export const listClientProcesses = async (db: Connection): Promise<number[]> =>
 /** Whether a server or another command is connected. */
 export const hasClients = async (db: Connection): Promise<boolean> => (await listClientProcesses(db)).length > 0;
 
-/** A closed connection may still hold its locks for some milliseconds. */
+/** How long to wait for a closed connection to release its locks, which can take some milliseconds. */
 const freeTimeoutMilliseconds = 2_000;
 const freePollMilliseconds = 20;
 
@@ -209,10 +209,10 @@ export const oldestClientMilliseconds = async (db: Connection): Promise<number> 
  * and each copy from a cluster, because no connection outlives a crash of the coordinator.
  */
 export const skipLostNumbers = async (client: pg.ClientBase): Promise<void> => {
-  // Missing until the cluster is migrated.
+  // The function is missing until the cluster is migrated.
   const { rows } = await client.query("SELECT to_regproc('skip_numbers') IS NOT NULL AS exists");
   // Does not wait for a standby, so that reads work while no standby responds. A promoted standby that missed the skip
-  // skips more numbers.
+  // makes a larger one.
   const sql = "SELECT set_config('synchronous_commit', 'local', true), skip_numbers()";
   if (rows[0].exists) await client.query(sql);
 };
@@ -226,23 +226,23 @@ export const hasDistributedTables = async (db: Connection): Promise<boolean> => 
 };
 
 /**
- * SQL. The series is in the SELECT list, because in FROM it is materialized first: 200 ms and 13 MiB of temporary
- * files.
+ * SQL that takes a free slot. The series is in the SELECT list, because in FROM it is materialized first, which takes
+ * 200 ms and 13 MiB of temporary files.
  */
 export const takeSlot = `
   SELECT n FROM (SELECT generate_series(1, 1000000) AS n) AS slot WHERE pg_try_advisory_lock(${lockKeys.slots} + n) LIMIT 1`;
 
 /**
- * Options for reading pages in index order: otherwise PostgreSQL collects and sorts all rows when it expects few.
+ * Options for reading pages in index order. Otherwise, PostgreSQL collects and sorts all rows when it expects few.
  * Pages of events need more settings (event-order.ts).
  */
 export const orderedScanOptions = '-c enable_bitmapscan=off';
-/** The same for a transaction on a cluster, whose workers do not get the options of a connection. */
+/** The same settings for a transaction on a cluster, whose workers do not get the options of a connection. */
 export const orderedScanSettings = ['SET LOCAL enable_bitmapscan = off'];
 
 /**
- * Options for storing events, whose statements find rows by key. Otherwise a plan that was cached while a table was
- * small scans it until the next ANALYZE. On a cluster, they do not reach the workers.
+ * Options for storing events, whose statements find rows by key. Otherwise, a plan that was cached while a table was
+ * small scans the table until the next ANALYZE. On a cluster, the options do not reach the workers.
  */
 export const keyLookupOptions = '-c enable_hashjoin=off -c enable_mergejoin=off -c enable_seqscan=off';
 
@@ -264,8 +264,8 @@ export const setLocally = async (
  */
 const clusterSettings = "SET citus.propagate_set_commands = 'local'; SET citus.multi_shard_modify_mode = 'sequential'";
 /**
- * Restores Citus' default, the shards of a worker in parallel, for transactions on large tables or with locks on all
- * shards.
+ * Restores Citus' default, which is to run on the shards of a worker in parallel, for transactions on large tables or
+ * with locks on all shards.
  */
 export const parallelShardSettings = ["SET LOCAL citus.multi_shard_modify_mode = 'parallel'"];
 
@@ -280,10 +280,10 @@ export const openPool = (databaseURL: string, max: number, settings?: string): C
     async onConnect(client) {
       await assertDurable(client);
       // With sequential scans off, PostgreSQL up to 17 assigns plans a huge cost, which triggers JIT compilation: 4 ms
-      // of CPU in each commit of events, for a statement that takes 0.1.
+      // of CPU in each commit of events, for a statement that takes 0.1 ms.
       await client.query('SET jit = off');
-      // Taken before `isDistributed` is read, because `migrate --citus` checks the slots after it has distributed the
-      // tables.
+      // The slot is taken before `isDistributed` is read, because `migrate --citus` checks the slots after it has
+      // distributed the tables.
       const slot: number = (await client.query(takeSlot)).rows[0].n;
       const isDistributed = await hasDistributedTables(toConnection(createSend(client)));
       if (isDistributed) {
@@ -293,7 +293,7 @@ export const openPool = (databaseURL: string, max: number, settings?: string): C
       opened.set(client, { slot, isDistributed });
     },
   });
-  // Without a listener, an error of an idle connection would end the process.
+  // Without a listener, an error on an idle connection would end the process.
   pool.on('error', ignore);
   return {
     async take() {
@@ -422,8 +422,8 @@ const ofLostWorker =
   /could not commit transaction for shard|connection to the remote node|failure on connection|server closed the connection|terminating connection|SSL connection has been closed|SSL SYSCALL error|could not (receive|send) data|no connection to the server/i;
 
 /**
- * Whether the database cannot execute a valid statement now: it is unreachable, starting, stopping, full, a standby or
- * too slow, lacks the day's partition, or could lose commits (FH003). Codes:
+ * Whether the database cannot execute a valid statement now, because it is unreachable, starting, stopping, full, a
+ * standby or too slow, lacks the day's partition, or could lose commits (FH003). Codes:
  * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 export const isTransient = (error: unknown): boolean =>
@@ -434,8 +434,8 @@ export const isTransient = (error: unknown): boolean =>
     /not currently accepting connections|is a metadata node, but is out of sync|does not have a replica identity/.test(
       String(error),
     )) ||
-  // check_violation. A worker may commit the second phase of creating partitions later than the others. PostgreSQL
-  // translates the message but not the function's name, which a Citus coordinator may omit.
+  // check_violation. One worker can commit the second phase of creating partitions later than the others. PostgreSQL
+  // translates the message but not the function's name, which a Citus coordinator can omit.
   (codeOf(error) === '23514' &&
     (routineOf(error) === 'ExecFindPartition' || /no partition of relation/.test(String(error)))) ||
   // internal_error

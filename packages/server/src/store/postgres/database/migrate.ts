@@ -1,4 +1,4 @@
-/** Migrates a database to the newest schema of this program. */
+/** Migrates a database to this program's newest schema. */
 import { findNewestMigration, readMigrations } from '../../migrations.ts';
 import { StoreUnusable } from '../../unusable.ts';
 import { createClusterFunctions } from './cluster-functions.ts';
@@ -13,10 +13,12 @@ import {
 
 const folder = new URL('../migrations/', import.meta.url);
 
-/** Returns the number of this program's newest schema. */
+/** Returns the version number of this program's newest schema. */
 export const getNewestMigration = (): number => findNewestMigration(folder);
 
-/** Returns a database's schema number, 0 without Firsthand tables. Throws StoreUnusable when it is too new. */
+/**
+ * Returns a database's schema version; 0 if it has no Firsthand tables. Throws StoreUnusable if the schema is too new.
+ */
 export const readSchema = async (db: ScriptedConnection): Promise<number> => {
   if (!(await hasTable(db, 'migration'))) return 0;
   const [[last]] = (await db.script('SELECT max(number) AS number FROM migration')) as [[{ number: number }]];
@@ -28,13 +30,13 @@ export const readSchema = async (db: ScriptedConnection): Promise<number> => {
 };
 
 /**
- * Applies the missing migrations in one transaction, so that a database has either the old schema or the new one. Of
- * several servers that start concurrently, one migrates and the others wait.
+ * Applies the missing migrations in one transaction, so that a database has either the old schema or the new one. If
+ * several servers start concurrently, one migrates and the others wait.
  */
 export const migrate = async (db: HeldConnection): Promise<void> => {
   if ((await readSchema(db)) === getNewestMigration()) return;
   try {
-    // Without time limits, because a migration may take long.
+    // Without time limits, because a migration can take a long time.
     await db.script('BEGIN; SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0');
     if (db.isDistributed) await setLocally(db, parallelShardSettings);
     await db.script(`SELECT pg_advisory_xact_lock(${lockKeys.migration})`, 'unhurried');

@@ -1,9 +1,9 @@
-/** A server's connections, except the one that listens (watch.ts). */
+/** A server's connections, except the listening connection (watch.ts). */
 import { type ConnectionPool, keyLookupOptions, openPool, orderedScanOptions } from './connection.ts';
 
 /**
- * Concurrent commits of events, each on its own connection: while PostgreSQL syncs one commit, it writes the others.
- * There are more on a cluster, where each commit takes longer.
+ * The maximum numbers of concurrent commits of events, each on its own connection: while PostgreSQL syncs one commit,
+ * it writes the others. A cluster has more, because each commit takes longer there.
  */
 export const maxCommits = { here: 4, onCluster: 16 };
 const maxWriting = 4;
@@ -13,7 +13,7 @@ const maxQuick = 2;
 
 export type Pools = Readonly<Record<'events' | 'writes' | 'reads' | 'quick', ConnectionPool>>;
 
-/** Connections open on first use. */
+/** Creates the pools. Connections open on first use. */
 export const openPools = (databaseURL: string): Pools => ({
   events: openPool(databaseURL, Math.max(maxCommits.here, maxCommits.onCluster), keyLookupOptions),
   writes: openPool(databaseURL, maxWriting),

@@ -1,7 +1,7 @@
 /**
- * Statements on batches of rows that are sent as arrays. On one PostgreSQL a batch may have several accounts. On a
- * Citus cluster it has one, and each table is filtered by `account = $1`, so that Citus sends the statement to one
- * shard.
+ * Statements on batches of rows that are sent as arrays. On a single PostgreSQL server, a batch can have several
+ * accounts. On a Citus cluster, it has one account, and each table is filtered by `account = $1`, so that Citus sends
+ * the statement to one shard.
  */
 import { type ElementType, integers } from './arrays.ts';
 import type { AccountConnection, HeldConnection } from './connection.ts';
@@ -12,16 +12,19 @@ type Columns = readonly Column[];
 interface Parts {
   /** SQL for the sent rows: a FROM item with this name that has their `account` and a column for each array. */
   readonly batch: string;
-  /** Returns an SQL condition that a table, given by its alias, has the account of a sent row. */
+  /** Returns an SQL condition that a table's row has the account of a sent row. `alias`: the table's alias. */
   readonly ofAccount: (alias: string) => string;
 }
 
 export interface RowStatement {
-  /** For one PostgreSQL: $1 is the array of the rows' accounts. */
+  /** For a single PostgreSQL server: $1 is the array of the rows' accounts. */
   readonly sql: string;
   /** For a cluster: $1 is the account. */
   readonly clusterSQL: string;
-  /** For one row on a cluster: Citus caches the plan of a statement with VALUES, but replans `clusterSQL` each time. */
+  /**
+   * For a single row on a cluster: Citus caches the plan of a statement with VALUES, but replans `clusterSQL` on every
+   * execution.
+   */
   readonly oneSQL?: string;
 }
 

@@ -3,12 +3,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { accessChannel } from '../../operations/tokens.ts';
 import { openListener } from './connection.ts';
 
-/** The pause between two queries: the delay of events from other servers in a stream. */
+/** The pause between two queries, which is the maximum delay of other servers' events in a stream. */
 const pauseMilliseconds = 100;
 
 /**
- * The result differs after each commit that stores events or changes owners: `nextval` changes a sequence's value, and
- * the commit changes the list of open writers. `is_called` reveals the first `nextval`, because `last_value` is the
+ * SQL whose result changes with each commit that stores events or changes owners: `nextval` changes a sequence's value,
+ * and the commit changes the list of open writers. `is_called` reveals the first `nextval`, because `last_value` is the
  * same before and after it.
  */
 const stateSQL = `
@@ -38,7 +38,7 @@ export const startWatch = (
       isLost = true;
     };
     const db = await openListener(databaseURL, { channel: accessChannel, onNotification: access.forget, onLost });
-    // Changes before LISTEN caused no notification.
+    // Changes made before LISTEN sent no notification.
     access.forget();
     let previous = '';
     try {

@@ -5,7 +5,7 @@ import { integers } from '../database/arrays.ts';
 import type { AccountConnection } from '../database/connection.ts';
 import { type ClusterAwareConnection, createBatchStatement, writeRows } from '../database/row-statements.ts';
 
-/** These days are not prepared yet: `prepareDay` (partitions.ts) must run first. */
+/** Thrown if days are not prepared yet: `prepareDay` (partitions.ts) must run first. */
 export class DaysMissing extends Error {
   readonly days: readonly number[];
   readonly receivedTime: number;
@@ -32,9 +32,9 @@ const updateDays = createBatchStatement(
 );
 
 /**
- * Starts the day of a received time for the accounts of a transaction, unless another server has. Throws DaysMissing.
- * The transaction is exclusive, so a day is committed before anything is stored under the next, and repeats are
- * recognized.
+ * Starts the day of a received time for the accounts of a transaction, unless another server has started it. Throws
+ * DaysMissing if the day is not prepared. The transaction is exclusive, so a day's rows are committed before anything
+ * is stored under the next day, and repeats are recognized.
  */
 export const beginDay = async (accounts: readonly DayTransaction[], receivedTime: number): Promise<void> => {
   const deleted = accounts.find(({ initialState }) => initialState.version < 0);

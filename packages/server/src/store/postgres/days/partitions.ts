@@ -1,6 +1,6 @@
 /**
  * Partitions: one of events for each month, and one of repeats for each day. They are created a day ahead, because on a
- * cluster that needs every machine, and no event should wait for a machine that is down.
+ * cluster, creating them needs every machine, and no event should wait for a machine that is down.
  */
 import { repeat } from '../../../shared/repeat.ts';
 import { dayMilliseconds } from '../../../shared/time.ts';
@@ -62,8 +62,8 @@ const createPartitions = async (db: HeldConnection, day: number): Promise<void> 
 };
 
 /**
- * Adds the day to `kept_day` and creates its partitions, if no server has; blocks no writes. Returns the number of
- * days.
+ * Adds the day to `kept_day` and creates its partitions, unless another server has done so. Blocks no writes. Returns
+ * the number of days.
  */
 export const prepareDay = async (db: HeldConnection, day: number): Promise<number> => {
   await db.script(
@@ -77,14 +77,14 @@ export const prepareDay = async (db: HeldConnection, day: number): Promise<numbe
 };
 
 /**
- * Above this number of days, starting a new one drops old ones immediately: a wrong clock can start many within an
- * hour.
+ * Above this number of days, starting a new day drops old days immediately, because a wrong clock can start many days
+ * within an hour.
  */
 export const maxDays = 3 * dedupDays;
 
 /**
- * Runs a step in a transaction with the locks of prepareDay, unless another server has them. Times out within seconds
- * if a machine of a cluster hangs, because others may wait for the locks.
+ * Runs a step in a transaction that holds prepareDay's locks. Does nothing if another server holds them. Times out
+ * within seconds if a machine of a cluster hangs, because others may wait for the locks.
  */
 const runWithDayLock = async (
   db: HeldConnection,
@@ -113,11 +113,11 @@ const readDays = async (db: Connection) => {
   };
 };
 
-/** Creates the partitions of today and tomorrow, and those after each day that a fast clock has started. */
+/** Creates the partitions of today and tomorrow, and of the day after each day that a fast clock has started. */
 const prepareNextDays = async (db: HeldConnection, today: number): Promise<void> => {
   const { started, partitioned } = await readDays(db);
   const [newest] = started;
-  // If nothing was stored for a long time, the next event may wait for its partitions.
+  // If nothing was stored for a long time, the next event can wait until its partitions are created.
   if (newest === undefined || newest < today - dedupDays) return;
   const next = [today, today + 1, ...started.filter((day) => day > today).map((day) => day + 1)];
   for (const day of new Set(next))
@@ -136,7 +136,7 @@ export const dropOldDays = async (db: HeldConnection, now: number): Promise<void
   const unused = partitioned.filter((day) => day < today && !started.includes(day));
   for (const day of unused) {
     const drop = async () => {
-      // Another server's clock may have started it meanwhile.
+      // Another server's clock may have started the day in the meantime.
       if ((await db.get('SELECT 1 FROM kept_day WHERE day = $1', [day])) !== undefined) return;
       await db.script(`DROP TABLE IF EXISTS event_repeat_${day}`);
     };
@@ -147,8 +147,8 @@ export const dropOldDays = async (db: HeldConnection, now: number): Promise<void
   const lastDays = [today, started[0] as number, ...ahead.map(({ day }) => day)];
   const kept = new Set(lastDays.flatMap((last) => started.filter((day) => day <= last).slice(0, dedupDays)));
   for (const day of started.filter((each) => !kept.has(each)).reverse()) {
-    // In a separate transaction, before the tables are locked, because it may take long and needs every machine of a
-    // cluster.
+    // In a separate transaction, before the tables are locked, because deleting can take a long time and needs every
+    // machine of a cluster.
     await setLocally(db, ['BEGIN', ...inParallel]);
     await db.script(`SELECT pg_advisory_xact_lock_shared(${lockKeys.structure})`);
     for (const table of ['erased_repeat', 'request_repeat']) await db.run(`DELETE FROM ${table} WHERE day = $1`, [day]);
@@ -161,13 +161,13 @@ export const dropOldDays = async (db: HeldConnection, now: number): Promise<void
   }
 };
 
-/** Prepares the next days and drops old ones, except what another server does at the same time. */
+/** Prepares the next days and drops old days. Skips a step that another server is running. */
 export const maintainPartitions = async (db: HeldConnection, now: number): Promise<void> => {
   await prepareNextDays(db, toDay(now));
   await dropOldDays(db, now);
 };
 
-/** Milliseconds. The first pause spares short-lived processes the work. */
+/** In milliseconds. Because of the first pause, short-lived processes skip this work. */
 const defaultPauses = { first: 300_000, usual: 3_600_000, failed: 60_000 };
 
 /** Part of the log message, which operators search for. */
@@ -202,14 +202,15 @@ export const startPartitionJob = (
 };
 
 /**
- * Within this time, in milliseconds, a server runs maintenance at least once, even if it leaves one run to another
- * server.
+ * A server runs maintenance at least once within this time (in milliseconds), even if it skips a run because another
+ * server is doing it.
  */
 const maxMaintenanceGap = defaultPauses.first + 2 * defaultPauses.usual;
 
 /**
- * Returns the day after `now`, and whether its partitions exist and should exist: a server has run for `patience`
- * milliseconds, today began as long ago, and recent days have started (prepareNextDays).
+ * Returns the day after `now`, whether its partitions exist, and whether they are due. They are due if a server has
+ * been running for at least `patience` milliseconds, today began at least that long ago, and a recent day has started
+ * (prepareNextDays).
  */
 export const examineNextDay = async (
   db: Connection,

@@ -1,10 +1,10 @@
-/** Examines a Citus cluster for `firsthand doctor`: the contents of its workers, and problems. */
+/** Examines a Citus cluster for `firsthand doctor`: what its workers store, and any problems. */
 import type { Finding } from '../../doctor-findings.ts';
 import { readUsage } from '../accounts/usage.ts';
 import { listUndistributed, listUnsafeWorkers } from '../database/citus.ts';
 import type { Connection } from '../database/connection.ts';
 
-/** Returns the workers that do not respond, or that other machines cannot reach. */
+/** Returns the workers that do not respond, or that not all machines can reach. */
 const readLost = async (db: Connection): Promise<string[]> =>
   (
     await db.all<{ name: string }>(
@@ -46,8 +46,8 @@ const readWorkers = async (db: Connection, parts: readonly Part[]): Promise<Work
 };
 
 /**
- * With fsync off, a worker refuses writes of accounts (cluster-functions.ts), but not of the service's audit log. With
- * synchronous_commit off, entries of that log could be lost.
+ * With fsync off, a worker refuses writes to accounts (cluster-functions.ts), but not to the service's audit log. With
+ * synchronous_commit off, entries in that log could be lost.
  */
 const durabilityFinding = async (db: Connection): Promise<Finding> => {
   const workers = (await listUnsafeWorkers(db)).map(({ name, answer }) => `${name}: ${answer}`).join('; ');
@@ -56,7 +56,8 @@ const durabilityFinding = async (db: Connection): Promise<Finding> => {
 };
 
 /**
- * Workers get most values in the text of statements (decision 13), and by default PostgreSQL logs failed statements.
+ * The coordinator sends most values in the text of statements (decision 13), and by default, PostgreSQL logs failed
+ * statements.
  */
 const logsFinding = async (db: Connection): Promise<Finding> => {
   const rows = await db.all<{ name: string }>(

@@ -43,8 +43,8 @@ const examineRows = async (db: HeldConnection, options: ExamineOptions): Promise
 };
 
 /**
- * Reports tomorrow's partitions. The day's first event creates missing ones, but fails on a cluster while a worker is
- * down.
+ * Reports whether tomorrow's partitions exist. The day's first event creates missing partitions, but on a cluster this
+ * fails while a worker is down.
  */
 export const nextDayFinding = async (db: Connection, now: number, patience?: number): Promise<Finding> => {
   const { day, exists, isDue } = await examineNextDay(db, now, patience);
@@ -120,8 +120,8 @@ const examine = async (db: HeldConnection, options: ExamineOptions): Promise<Fin
 };
 
 /**
- * Returns the findings about a database; one that is not `ok` needs an operator's attention. Changes no rows of
- * accounts. On a cluster, sequences may skip numbers (`skipLostNumbers`).
+ * Returns the findings about a database; a finding that is not `ok` needs an operator's attention. Changes no rows of
+ * accounts. On a cluster, sequences can skip numbers (`skipLostNumbers`).
  */
 export const examineDatabase = async (databaseURL: string, options: ExamineOptions): Promise<Finding[]> => {
   try {

@@ -73,7 +73,7 @@ const eraseStretches = async (
   );
 };
 
-/** Turns links into unlinks, permanently. Their claims' marks are copied to them, because the claims are deleted. */
+/** Turns links into unlinks, permanently. Copies the marks of their claims to them, because the claims are deleted. */
 const unlink = (db: Transaction, links: readonly StatementRow[]) => {
   const sequencesOf = (isMarked: (link: StatementRow) => boolean) =>
     links.filter(isMarked).map(({ sequence }) => sequence);
@@ -143,7 +143,7 @@ const insertErasure = `
   INSERT INTO erasure (account, erasure, "erasedTime", "deletedEvents", complete, "verifiedOnly")
   VALUES ($1, nextval('erasure_number'), $2, 0, false, $3) RETURNING erasure`;
 
-/** Deletes events of one holder, or of any holder, whose sequences are close together. Returns the number deleted. */
+/** Deletes events with close sequences, of one holder or of any holder. Returns the number of deleted events. */
 const deleteEvents = async (
   db: Transaction,
   holder: number | undefined,
@@ -175,7 +175,7 @@ const addDeleted = (db: Transaction, erasure: number, deleted: number) =>
     deleted,
   ]);
 
-/** Returns the keyed hashes of names. Yields to other requests, because there may be thousands. */
+/** Returns the keyed hashes of names. Yields to other requests, because there can be thousands of names. */
 const hashesOf = async ({ finder }: ErasureParts, account: number, names: readonly string[]): Promise<Buffer[]> => {
   const hashes: Buffer[] = [];
   for (const name of names) {
@@ -215,7 +215,7 @@ const eraseGroup = async (
   const linked = links.flatMap(({ user, verified }) => (verified || !verifiedOnly ? user : []));
   const claimants = verifiedOnly ? [] : claims.map(({ user }) => user);
   const claimedIDs = claims.flatMap(({ externalID }) => externalID || []);
-  // A claimed external ID that is another contact's key names that contact.
+  // A claimed external ID that is the key of another contact identifies that contact, not this one.
   const otherKeys = await db.all<{ externalID: string }>(
     `SELECT "contactExternalID" AS "externalID" FROM contact_external_id
      WHERE account = $1 AND "contactExternalID" = ANY ($2::text[]) AND contact <> ALL ($3::bigint[])`,
@@ -271,7 +271,7 @@ export const createErasures = (parts: ErasureParts) => {
       [db.account, stretch.after, stretch.through],
     );
     const sent = events.map(({ holder, body, eventTime }) => ({ holder, ...readBody(body, eventTime) }));
-    // So that the file can be imported again.
+    // The keys are dropped, so that the file can be imported again.
     await dedup.dropKeys(db, sent);
     await addDeleted(db, undoing.erasure, await deleteEvents(db, undefined, events));
     if (events.length < eventsPerStep) await importUndo.continueStretch(db, undoing, stretch);
@@ -291,7 +291,7 @@ export const createErasures = (parts: ErasureParts) => {
     async eraseContact(db: Transaction, { time, verifiedOnly, ...name }: NewErasure): Promise<ErasureReceipt> {
       const { contactUUID } = name;
       const row = contactUUID === undefined ? undefined : await finder.byUUID(db, contactUUID);
-      // Read after the row: if the row is gone, the erasure that deleted it is visible.
+      // Read after the row, because if the row is gone, the erasure that deleted it is then visible.
       const erased = contactUUID === undefined || row ? undefined : await finder.findErasure(db, contactUUID);
       if (erased !== undefined) return readReceipt(db, erased, contactUUID as string);
       const named = row ?? (await finder.byName(db, name));
@@ -301,8 +301,8 @@ export const createErasures = (parts: ErasureParts) => {
 
     /** Deletes up to `eventsPerStep` events of an account's erased contacts. Returns whether more remain. */
     async continueErasures(db: Transaction): Promise<boolean> {
-      // A stretch waits until its sequences are settled, because uncommitted events must be deleted too. Reads hide
-      // them.
+      // A stretch is processed only once its sequences are settled, because events that are still uncommitted must be
+      // deleted too. Until then, reads hide its events.
       const { settled } = await readSettled(db, db.account);
       const next = await db.get<{ erasure: number; holder: number; after: number; through: number }>(
         `SELECT erasure, "user" AS holder, after, through FROM erased_stretch WHERE account = $1 AND through <= $2
@@ -343,7 +343,7 @@ export const createErasures = (parts: ErasureParts) => {
       return true;
     },
 
-    /** Deletes up to `limit` events of an account. Returns how many. */
+    /** Deletes up to `limit` events of an account. Returns the number of deleted events. */
     async deleteEventsOf(db: Transaction, limit: number): Promise<number> {
       const events = await db.all<{ sequence: number; day: number }>(
         `SELECT sequence, day FROM event WHERE account = $1 ORDER BY ${inGroups('account')} LIMIT $2`,
@@ -359,7 +359,7 @@ export const createErasures = (parts: ErasureParts) => {
     ): Promise<{ events: number; refused: number }> {
       await setLocally(db, orderedEventSettings);
       const events = await deleteEvents(db, undefined, await findOldEvents(db, { time, limit: maxEvents, now }));
-      // Refused requests are not retained longer than events.
+      // Refused requests are not stored longer than events.
       return { events, refused: await refused.evictBefore(db, time, maxRefused) };
     },
   };

@@ -1,5 +1,5 @@
 /**
- * Background work: deletes the events of erased contacts, and indexes contacts. Only one server at a time does it for
+ * Background work: deletes the events of erased contacts, and indexes contacts. Only one server at a time does this for
  * an account.
  */
 import { setTimeout as wait } from 'node:timers/promises';
@@ -9,10 +9,13 @@ import type { Transaction } from '../transactions/transaction.ts';
 /** The pause between checks for work. */
 const pauseMilliseconds = 1_000;
 
-/** The number of consecutive checks to skip without writes. Not more, because a stopped server may have left work. */
+/**
+ * The number of consecutive checks to skip if nothing is written. Checks still run, because a stopped server may have
+ * left work.
+ */
 const maxSkipped = 9;
 
-/** The maximum number of accounts of each kind of work that a check finds. */
+/** The maximum number of accounts that a check returns for each kind of work. */
 const maxAccounts = 100;
 
 /** Returns accounts with pending work. */
@@ -82,7 +85,7 @@ export const startMaintenance = ({ find, inTransaction, step }: Parts) => {
     noteWrite(): void {
       mayHaveWork = true;
     },
-    /** Ends the current pause, or skips the one after the current step, because there is work. */
+    /** Ends the current pause, or skips the pause after the current step, because there is work. */
     wake(): void {
       mayHaveWork = true;
       isWoken = true;

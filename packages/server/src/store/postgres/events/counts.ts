@@ -3,7 +3,7 @@ import { listCatalogue, readEntryMerges, resolveIDs } from '../../operations/cat
 import type { ResolvedQuery } from '../../rules/accounts/catalogue-rules.ts';
 import { mergedDefinitions } from '../../rules/accounts/entry-merges.ts';
 import { type Bucket, countsOf, createBuckets } from '../../rules/count-buckets.ts';
-import { quarterMilliseconds } from '../../rules/rollups.ts';
+import { quarterHourMilliseconds } from '../../rules/rollups.ts';
 import type { CountBucket, CountQuery, EventDefinition } from '../../store.ts';
 import type { AccountConnection } from '../database/connection.ts';
 import { daysOf } from '../days/days.ts';
@@ -24,7 +24,7 @@ type Span = [
   to: number,
 ];
 
-/** Returns the span of the events with from <= eventTime < to; undefined without any. */
+/** Returns the span of the events with from <= eventTime < to; undefined if there are none. */
 const spanOf = async (db: AccountConnection, account: number, from: number, to: number): Promise<Span | undefined> => {
   const days = await daysOf(db, { account, from, to, after: 0, through: Number.MAX_SAFE_INTEGER });
   const [first, last] = [days.at(0), days.at(-1)];
@@ -38,7 +38,7 @@ interface CountedRow {
   readonly sequence: number;
   readonly bucket: number;
   readonly visitor: number;
-  /** Null when the body cannot contain the bot mark, so that the body need not be sent. */
+  /** Null if the body cannot contain the bot mark and is therefore not sent. */
   readonly body: Buffer | null;
   readonly eventTime: number;
 }
@@ -77,7 +77,7 @@ export const countEvents = async (db: AccountConnection, named: CountQuery): Pro
   if (query.withoutRobots) return countWithoutRobots(db, query);
   const { account, eventIDs, edges, users } = query;
   const filter = eventIDs === undefined ? [] : [eventIDs];
-  const quarters = edges.map((edge) => edge / quarterMilliseconds);
+  const quarters = edges.map((edge) => edge / quarterHourMilliseconds);
   const counted = await db.all<{ bucket: number; events: number }>(
     `SELECT span.nth - 1 AS bucket, sum(total.count)::bigint AS events
      FROM unnest($2::bigint[], $3::bigint[]) WITH ORDINALITY AS span (first, next, nth)
@@ -99,22 +99,22 @@ export const countEvents = async (db: AccountConnection, named: CountQuery): Pro
   return counts;
 };
 
-interface Quarter {
+interface QuarterHour {
   readonly quarter: number;
   readonly firstTime: number;
   readonly lastTime: number;
 }
 
 /** Returns the times of the first and last events of an eventID in a quarter of an hour. */
-const timesIn = async (db: AccountConnection, account: number, eventID: number, total: Quarter) => {
-  const from = total.quarter * quarterMilliseconds;
-  const to = from + quarterMilliseconds;
-  // A time outside of the quarter means that events were deleted, perhaps the first or last event, so the events are
-  // read.
+const timesIn = async (db: AccountConnection, account: number, eventID: number, total: QuarterHour) => {
+  const from = total.quarter * quarterHourMilliseconds;
+  const to = from + quarterHourMilliseconds;
+  // A time outside of the quarter hour means that events were deleted, perhaps the first or last event, so the events
+  // are read.
   if (total.firstTime >= from && total.lastTime < to) return total;
-  // Not undefined, because the total counts events in this quarter.
+  // Not undefined, because the total counts events in this quarter hour.
   const span = (await spanOf(db, account, from, to)) as Span;
-  return db.one<Pick<Quarter, 'firstTime' | 'lastTime'>>(
+  return db.one<Pick<QuarterHour, 'firstTime' | 'lastTime'>>(
     `SELECT min("eventTime") AS "firstTime", max("eventTime") AS "lastTime" FROM event
      WHERE ${ofAccountInSpan} AND "eventID" = $8`,
     [...span, eventID],
@@ -122,7 +122,13 @@ const timesIn = async (db: AccountConnection, account: number, eventID: number, 
 };
 
 export const getEventDefinitions = async (db: AccountConnection, account: number): Promise<EventDefinition[]> => {
-  const rows = await db.all<{ eventID: number; eventName: string; count: number; first: Quarter; last: Quarter }>(
+  const rows = await db.all<{
+    eventID: number;
+    eventName: string;
+    count: number;
+    first: QuarterHour;
+    last: QuarterHour;
+  }>(
     `WITH total AS (
        SELECT "eventID", quarter, sum(count)::bigint AS count,
          jsonb_build_object('quarter', quarter, 'firstTime', min("firstTime"), 'lastTime', max("lastTime")) AS times

@@ -1,9 +1,10 @@
 /**
- * Recognizes repeats of eventUUIDs for at least 7 days (partitions.ts). Only keyed hashes are stored, which need not be
- * erased with a contact.
+ * Recognizes repeats of eventUUIDs for at least 7 days (partitions.ts). Only keyed hashes are stored, which don't have
+ * to be erased with a contact.
  *
- * An event that two servers receive concurrently is stored once. On one day, the unique key makes the second wait for
- * the first. Transactions on different days never overlap (beginDay), so earlier days are committed and visible.
+ * An event that two servers receive concurrently is stored once. On one day, the unique key makes the second server
+ * wait for the first. Transactions on different days never overlap (beginDay), so earlier days are committed and
+ * visible.
  */
 import { createIdempotencyKeys, keyBytes } from '../../rules/idempotency-keys.ts';
 import { bigints, integers, uuids } from '../database/arrays.ts';
@@ -22,7 +23,7 @@ export interface EventKey {
   readonly holder: number;
   /** The hash of holder, eventUUID and token kind; unique. */
   readonly key: string;
-  /** The hash without the token kind; undefined when the database has no such keys. */
+  /** The hash without the token kind; undefined if the database has no such keys. */
   readonly keyWithoutKind: string | undefined;
 }
 
@@ -47,7 +48,7 @@ const repeatColumns = [
   ['key', 'uuid'],
   ['day', 'integer'],
 ] as const;
-// Returns the keys that already existed. Usually none did: then the statement only counts, and returns no row.
+// Returns the keys that already existed. Usually none did, and the statement then only counts, and returns no row.
 const insertKeys = createBatchStatement(repeatColumns, (parts) => {
   const insert = insertRowsSQL(parts, 'event_repeat', repeatColumns, { end: 'ON CONFLICT DO NOTHING RETURNING key' });
   return `
@@ -57,7 +58,7 @@ const insertKeys = createBatchStatement(repeatColumns, (parts) => {
   HAVING count(*) > 0`;
 });
 
-// Returns the new keys. For a cluster, which would replan the above each time.
+// Returns the new keys. Used on a Citus cluster, which would replan `insertKeys` on every execution.
 const insertKeysOnCluster = createInsert('event_repeat', repeatColumns, {
   end: `ON CONFLICT DO NOTHING RETURNING encode(uuid_send(key), 'hex') AS key`,
 });

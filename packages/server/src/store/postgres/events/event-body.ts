@@ -16,7 +16,7 @@ const timeReplacedFlag = 1;
 const aheadFlag = 2;
 
 /**
- * The values of a new event. Its texts contain no lone surrogates (fields.ts of the contract), which UTF-8 cannot
+ * The values of a new event. Its texts contain no lone surrogates (fields.ts in the contract), which UTF-8 cannot
  * encode.
  */
 export interface NewBody extends Pick<EventRow, 'eventTime' | 'eventUUID' | 'attributes'> {
@@ -25,7 +25,7 @@ export interface NewBody extends Pick<EventRow, 'eventTime' | 'eventUUID' | 'att
 
 type EventBody = Pick<EventRow, 'receivedTime' | 'timeReplaced' | 'eventUUID' | 'attributes'>;
 
-/** A string of at most this many UTF-16 code units takes less than 128 bytes of UTF-8, so its length takes one byte. */
+/** A string of at most this many UTF-16 code units is less than 128 bytes in UTF-8, so its length takes one byte. */
 const shortText = 42;
 const maxBytesPerUnit = 3;
 const maxBytesPerNumber = 8;
@@ -46,7 +46,7 @@ const createByteWriter = (expected: number) => {
     bytes = longer;
   };
 
-  /** Writes a number from 0 to 2^53. The caller has reserved the bytes. */
+  /** Writes a number from 0 to 2^53. The caller must have reserved the bytes. */
   const putNumber = (number: number) => {
     let rest = number;
     for (; rest >= 128; rest = Math.floor(rest / 128)) bytes[end++] = (rest % 128) + 128;
@@ -194,7 +194,7 @@ export const readBody = (body: Buffer, eventTime: number): EventBody => {
   return { receivedTime, timeReplaced, eventUUID, attributes };
 };
 
-/** The number of leading bytes of a body that suffice to read the received time. */
+/** The number of leading bytes of a body that is enough to read the received time. */
 export const maxTimesBytes = 1 + maxBytesPerNumber;
 
 export const readReceivedTime = (start: Buffer, eventTime: number): number =>

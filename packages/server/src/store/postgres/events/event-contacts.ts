@@ -12,15 +12,17 @@ import type { Transaction } from '../transactions/transaction.ts';
 export interface EventSubject {
   readonly name: UserName | null;
   readonly contact: number | null;
-  /** The contact that the event names, which must not be erased before this transaction ends. */
+  /** The contact that the event identifies, which must not be erased before this transaction ends. */
   readonly named: number | null;
 }
 
-/** Whether an event names a contact, and so may link its user. */
+/** Whether an event identifies a contact, and so might link its user. */
 export const namesContact = ({ contactUUID, externalID }: NewEvent): boolean =>
   contactUUID !== null || externalID !== null;
 
-/** Looks up the contacts and claims that events of an account name. Returns a function that resolves such an event. */
+/**
+ * Looks up the contacts and claims that an account's events identify. Returns a function that resolves such an event.
+ */
 export const createEventResolver = async (db: Transaction, finder: ContactFinder, batches: readonly EventBatch[]) => {
   const { account } = db;
   const keyOf = (token: number, contactUUID: string) => `${token} ${contactUUID}`;

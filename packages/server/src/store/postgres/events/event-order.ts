@@ -4,7 +4,7 @@
  * groups in order and sorts one at a time (Incremental Sort, PostgreSQL 13).
  */
 
-/** The size of a group as a power of two. To read one event, PostgreSQL reads at most a group. */
+/** The size of a group as a power of two. To read one event, PostgreSQL reads at most one group. */
 const bits = { holder: 10, account: 8 } as const;
 
 /** The first column of an index. */

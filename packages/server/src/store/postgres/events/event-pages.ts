@@ -21,7 +21,7 @@ import { createEventSources, type Source } from './event-sources.ts';
 
 /** The number of events that one query with filters reads. */
 const rowsPerStep = 5_000;
-/** The minimum for queries after the first, because many events in sequence may be erased or match falsely. */
+/** The minimum for queries after the first, because many consecutive events might be erased or false matches. */
 const minPerStep = 1_000;
 
 /** A range of sequences and days in one month: after < sequence <= through, and first <= day <= last. */
@@ -57,8 +57,8 @@ const probeCondition = ({ holder, after, through, bounds, user }: Readonly<Recor
   AND (${bounds} = '{}' OR width_bucket(sequence, ${bounds}) % 2 = 1) AND (${user} IS NULL OR "user" = ${user})`;
 
 /**
- * Returns SQL that reads events of probes, or of the account, in order, with SQL to sort again and its values from $7
- * on.
+ * Returns SQL that reads the events of probes, or of the account, in order; SQL for sorting them again; and the values
+ * from $7 on.
  */
 const createScan = (probes: readonly Probe[] | undefined, order: 'ASC' | 'DESC') => {
   if (!probes) {
@@ -101,8 +101,8 @@ const createScan = (probes: readonly Probe[] | undefined, order: 'ASC' | 'DESC')
 
 /**
  * Returns an SQL condition that an event contains one of these attributes. `hasAttribute` filters out false matches
- * later. Its text does not depend on the number of attributes, because each different text is prepared as a separate
- * statement.
+ * later. The text of the condition does not depend on the number of attributes, because each different text is prepared
+ * as a separate statement.
  */
 const containsAny = (sought: readonly Buffer[], next: (value: unknown) => string): string =>
   sought.length === 1
@@ -128,13 +128,13 @@ const createFilter = ({ eventIDs, from, to, attrIDs, attrValue }: ResolvedQuery<
 
 interface Step {
   readonly examined: number;
-  /** The last sequence that was read; null when the range has no more events. */
+  /** The last sequence that was read; null if the range has no more events. */
   readonly reached: number | null;
 }
 
 /**
- * Within these limits, each probe has its own statement, which returns the full number of events. The newest 50 events
- * of a contact with a user took 0.2 ms less than with one LATERAL statement.
+ * Within these limits, each probe has its own statement, which returns up to the full number of events. Reading the
+ * newest 50 events of a contact with a user takes 0.2 ms less than with one LATERAL statement.
  */
 const maxSeparateEvents = 101;
 const maxSeparateProbes = 4;
@@ -175,7 +175,7 @@ const readProbesSeparately = async (
     .slice(0, count);
 };
 
-/** Reads up to `count` events that match the filters, some perhaps falsely. */
+/** Reads up to `count` events that match the filters. Some may be false matches. */
 export const readStep = async (
   db: Snapshot,
   query: ResolvedQuery<EventQuery>,
@@ -214,7 +214,7 @@ export const readStep = async (
 
 /**
  * Like `readStep`, but excludes false matches and erased events. For a whole account, erased events are looked up after
- * each step, which shows the holders of its events.
+ * each step, when the holders of the step's events are known.
  */
 const createStepReader = (db: Snapshot, query: ResolvedQuery<EventQuery>, source: Source) => {
   const { attrIDs, attrValue, withoutRobots = false } = query;
@@ -248,7 +248,8 @@ export const createEventPager = (contacts: ContactFinder, { maxExamined, maxChar
   return async (db: Snapshot, request: EventQuery): Promise<EventPage> => {
     const { account, order, limit, from = 0, to = Number.MAX_SAFE_INTEGER } = request;
     const ascending = order === 'asc';
-    // Beyond the settled sequence, a client that continues from there would miss uncommitted events.
+    // Not beyond the settled sequence, because a client that continues from there would miss events that are still
+    // uncommitted.
     const sequences = sequencesOf(request, ascending ? await db.settled : Number.MAX_SAFE_INTEGER);
     const readingMerges = runOperation(db, readEntryMerges(account));
     const [merges, query, version, source, allDays] = await Promise.all([

@@ -19,14 +19,14 @@ import { readBody } from './event-body.ts';
 
 /** A row of the table `event`. */
 export interface StoredRow extends Pick<EventRow, 'sequence' | 'eventTime' | 'account' | 'day' | 'eventID'> {
-  /** The user, or minus the contact for an event that was logged with one. */
+  /** The user or, for an event that was logged with a contact, the negated contact. */
   readonly holder: number;
   /** The user of an event that was also logged with a contact; otherwise null. */
   readonly user: number | null;
   readonly body: Buffer;
 }
 
-/** Decodes a row. Names each property, because a spread takes three times as long. */
+/** Decodes a row. Copies each property by name, because a spread takes three times as long. */
 export const toEvent = ({ holder, sequence, user, eventTime, account, day, eventID, body }: StoredRow): EventRow => {
   const { receivedTime, timeReplaced, eventUUID, attributes } = readBody(body, eventTime);
   return {
@@ -71,7 +71,7 @@ export const toStoredEvents = async (
   for (const { user, userUUID } of [...others.users, ...named]) userUUIDs.set(user, userUUID);
   const statementsOf = ({ user }: EventRow): readonly ClaimedStatement[] =>
     (user === null ? undefined : (facts.statements.get(user) ?? others.statements.get(user))) ?? [];
-  // Only contacts of the deciding statements are read.
+  // Only the contacts in the deciding statements are read.
   const decided = events.map((event) => why(event, statementsOf(event)));
   const contacts = await readChains(db, distinct(decided.flatMap(({ owner }) => owner ?? [])), facts.contacts);
   const claimIDs = new Map(

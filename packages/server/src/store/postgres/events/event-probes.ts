@@ -1,6 +1,6 @@
 /**
- * Joins stretches of one holder that share a group of sequences (event-order.ts) into one probe, because each would
- * read the whole group. A user that was often linked to alternating contacts has hundreds of stretches.
+ * Joins stretches of one holder that share a group of sequences (event-order.ts) into one probe, because each stretch
+ * would read the whole group. A user that was often linked to alternating contacts has hundreds of stretches.
  */
 import { isSameGroup } from './event-order.ts';
 import type { Stretch } from './event-sources.ts';

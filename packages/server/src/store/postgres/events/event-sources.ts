@@ -27,7 +27,7 @@ export interface Stretch {
 export interface Source {
   /** Undefined: all events of the account. */
   readonly stretches: readonly Stretch[] | undefined;
-  /** The days of the source's events; `first` is beyond `last` without any. */
+  /** The days of the source's events; if there are none, `first` is after `last`. */
   readonly days: { readonly first: number; readonly last: number };
   /** The contacts and users that were read to find the stretches. */
   readonly facts: OwnerFacts;
@@ -84,7 +84,7 @@ export const createEventSources = (contacts: ContactFinder) => {
     return { stretches, days: span(facts.users), facts };
   };
 
-  /** Returns the source of a query. Throws a Refusal when the contactUUID names no contact. */
+  /** Returns the source of a query. Throws a Refusal if the contactUUID does not identify a contact. */
   return async (
     db: AccountConnection,
     { userUUID, contactUUID, externalID }: Pick<EventQuery, 'userUUID' | 'contactUUID' | 'externalID'>,

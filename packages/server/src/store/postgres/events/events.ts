@@ -62,7 +62,7 @@ const catchRefusal = (work: () => void): Refusal | undefined => {
   return undefined;
 };
 
-/** Returns the distinct names of users that are not found yet. */
+/** Returns the distinct names of users that are not resolved yet. */
 const unresolvedUsers = (entries: readonly Entry[]): UserName[] => {
   const names = new Map<string, UserName>();
   for (const { name, user } of entries) if (name !== null && !user) names.set(keyOfUser(name), name);
@@ -284,8 +284,8 @@ export const createEventWriter = (parts: EventParts) => {
       ),
     ]);
     const links = await findLinks(db, both);
-    // Drawn after the users' rows are locked, so that events follow what another transaction stored for these users
-    // before.
+    // Sequences are drawn after the users' rows are locked, so that they are higher than those of transactions that
+    // held the locks before.
     const [isNew, drawn] = await Promise.all([
       dedup.store(db, entries.map(keyOf)),
       drawSequences(db, entries.length + links.size),

@@ -1,4 +1,4 @@
-/** Finds the oldest events of an account, despite received times that cannot be right. */
+/** Finds the oldest events of an account, despite received times that are not plausible. */
 import type { EventRow } from '../../rules/event-row.ts';
 import { chooseOld } from '../../rules/old-events.ts';
 import type { AccountConnection } from '../database/connection.ts';
@@ -35,7 +35,7 @@ const eventsAfter = async (db: AccountConnection, sequence: number, limit: numbe
 
 const rowsPerStep = 1_000;
 
-/** Returns the received time of the next event after a sequence that is not in the future; Infinity without any. */
+/** Returns the first received time after a sequence that is not in the future; Infinity if there is none. */
 const nextPlausibleTime = async (db: AccountConnection, sequence: number, now: number): Promise<number> => {
   for (let after = sequence; ; ) {
     const events = await eventsAfter(db, after, rowsPerStep);

@@ -1,8 +1,14 @@
 /**
- * Rollups: counts of events by eventID and by day. Each connection adds to the rows of its slot, so that none waits for
- * another's commit; reads sum over all slots.
+ * Rollups: counts of events by eventID and by day. Each connection adds to the rows of its slot, so that no connection
+ * waits for another's commit. Reads sum over all slots.
  */
-import { type CountedEvent, createSums, type DaySum, quarterMilliseconds, type TotalSum } from '../../rules/rollups.ts';
+import {
+  type CountedEvent,
+  createSums,
+  type DaySum,
+  quarterHourMilliseconds,
+  type TotalSum,
+} from '../../rules/rollups.ts';
 import { bigints } from '../database/arrays.ts';
 import { createInsert, type RowBatch, writeRows } from '../database/row-statements.ts';
 import type { Transaction } from '../transactions/transaction.ts';
@@ -66,8 +72,9 @@ export const rollupsOf = ({ slot }: Pick<Transaction, 'slot'>, events: readonly 
   toRows(slot, sumsOf(events));
 
 /**
- * Subtracts the events that this transaction deleted. Stores times outside of the quarter, which make reads look up the
- * first and last events. A day's bytes stay: reads assume that deleted events had the day's average size (usage.ts).
+ * Subtracts the events that this transaction deleted. Stores times outside of the quarter hour, which make reads look
+ * up the first and last events. A day's bytes do not change, because reads assume that deleted events had the day's
+ * average size (usage.ts).
  */
 export const subtractFromRollups = async (db: Transaction, events: readonly CountedEvent[]): Promise<void> => {
   if (events.length === 0) return;
@@ -77,8 +84,8 @@ export const subtractFromRollups = async (db: Transaction, events: readonly Coun
     totals: totals.map((sum) => ({
       ...sum,
       count: -sum.count,
-      firstTime: sum.quarter * quarterMilliseconds - 1,
-      lastTime: (sum.quarter + 1) * quarterMilliseconds,
+      firstTime: sum.quarter * quarterHourMilliseconds - 1,
+      lastTime: (sum.quarter + 1) * quarterHourMilliseconds,
     })),
     days: days.map((sum) => ({ ...sum, ...unchanged, count: -sum.count })),
   });

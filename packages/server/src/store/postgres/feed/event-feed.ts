@@ -19,7 +19,7 @@ const readFirstSequence = async (db: AccountConnection, account: number, end: nu
     `SELECT sequence FROM event WHERE account = $1 ORDER BY ${inGroups('account')} LIMIT 1`,
     [account],
   );
-  // Beyond the settled sequence, an earlier event may still be uncommitted.
+  // Beyond the settled sequence, there may be an earlier event that is still uncommitted.
   return Math.min(first?.sequence ?? Infinity, end + 1);
 };
 

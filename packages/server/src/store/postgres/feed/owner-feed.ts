@@ -1,4 +1,4 @@
-/** Feeds changes of the owners of an account's events to reports. */
+/** Feeds an account's owner changes to reports. */
 import type { FeedErasure, OwnerFeedPage } from '../../report-feed.ts';
 import {
   formatPosition,
@@ -9,7 +9,7 @@ import {
   ownersPerPart,
   positionOf,
   toFeedErasures,
-  toOwnerStretches,
+  toOwnershipRanges,
 } from '../../rules/feed/owner-feed.ts';
 import type { RequestOf } from '../../store.ts';
 import { statementsForOwners } from '../contacts/statements.ts';
@@ -26,10 +26,10 @@ const readMerges = async (db: AccountConnection, account: number) =>
 
 const readUsers = async (db: AccountConnection, users: Iterable<number>) => {
   const lists = await statementsForOwners(db, [...users]);
-  return [...lists].map(([user, statements]) => ({ user, stretches: toOwnerStretches(statements) }));
+  return [...lists].map(([user, statements]) => ({ user, stretches: toOwnershipRanges(statements) }));
 };
 
-/** Returns the stretches and contacts that are erased and not deleted yet. */
+/** Returns the erased stretches and contacts whose events are not deleted yet. */
 const readErased = async (db: AccountConnection, account: number): Promise<FeedErasure[]> => {
   const [stretches, contacts, undone] = await Promise.all([
     db.all<{ user: number; after: number; through: number }>(

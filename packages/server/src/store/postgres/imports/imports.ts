@@ -1,6 +1,6 @@
 /**
- * Stores the records of imports. The transaction of a batch is exclusive: no other writer of the account draws sequences
- * meanwhile, so a stretch has only the rows of its import.
+ * Stores the records of imports. The transaction of a batch is exclusive: no other writer of the account draws
+ * sequences in the meantime, so a stretch has only the rows of its import.
  */
 import { Refusal } from '../../../shared/refusal.ts';
 import { putContact } from '../../operations/contact-writes.ts';

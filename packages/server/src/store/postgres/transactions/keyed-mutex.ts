@@ -1,6 +1,6 @@
 /**
- * Runs writes that PostgreSQL would serialize anyway one after the other. They wait here instead of occupying the few
- * connections, which unrelated writes need.
+ * Runs writes one after the other if PostgreSQL would serialize them anyway. They wait here instead of occupying the
+ * few connections, which unrelated writes need.
  */
 import { Refusal } from '../../../shared/refusal.ts';
 

@@ -19,8 +19,8 @@
  * ProcArrayEndTransaction comes before ResourceOwnerRelease). The snapshot was taken later still: it shows s, or s was
  * rolled back.
  *
- * This requires that a sequence never goes back. On a cluster it may, after a crash of the coordinator; it then skips
- * numbers (cluster-functions.ts).
+ * This requires that a sequence never goes back. On a cluster, it can go back after a crash of the coordinator, which
+ * then skips numbers (cluster-functions.ts).
  *
  * Contacts, refused requests and owner changes are listed by separate numbers, which are drawn and committed in the
  * same way. The floor does not limit these numbers, so a reader waits for all transactions that hold one:
@@ -104,7 +104,7 @@ export const beginWriting = async (
   accounts: readonly number[],
 ): Promise<AccountStates> => {
   const begin = db.isDistributed ? beginOnCluster : beginHere;
-  // Ascending, so that no two transactions wait for each other.
+  // In ascending order, so that no two transactions wait for each other.
   const ascending = [...accounts].sort((a, b) => a - b);
   const states = await begin(db, options, ascending);
   return new Map(states.map((state) => [state.account, state]));
@@ -117,7 +117,7 @@ export const drawNumbers = async (
   count: number,
 ): Promise<number[]> => {
   if (count === 0) return [];
-  // One row of text, because reading a row per number would take longer than drawing it.
+  // Returned as one row of text, because reading a row per number would take longer than drawing the number.
   const { drawn } = await db.one<{ drawn: string }>(
     `SELECT string_agg(nextval('${numbers}')::text, ' ') AS drawn FROM generate_series(1, $1)`,
     [count],
@@ -179,8 +179,8 @@ const pollUntil = async (condition: () => Promise<boolean>): Promise<void> => {
 };
 
 /**
- * Waits until all of an account's sequences drawn before this call are settled, and returns the last of them. Takes as
- * long as the longest running transaction, usually milliseconds.
+ * Waits until all of an account's sequences drawn before this call are settled, and returns the last of them. This
+ * takes as long as the longest running transaction, usually milliseconds.
  */
 export const waitForSettled = async (db: Reads, account: number): Promise<number> => {
   const { last, settled } = await readSettled(db, account);
@@ -192,7 +192,8 @@ export const waitForSettled = async (db: Reads, account: number): Promise<number
 const lastSQL = {
   contact_number: () => 'SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last FROM contact_number',
   refused_number: () => 'SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last FROM refused_number',
-  // Triggers, or begin_writing on a cluster, draw these. Any lower number was drawn before the last committed number.
+  // Triggers (on a cluster, begin_writing) draw these numbers. Any lower number was drawn before the last committed
+  // number.
   owner_change: (account: number) =>
     `SELECT coalesce(max(change), 0)::bigint AS last FROM owner_change WHERE account = ${account}`,
 } as const;

@@ -32,8 +32,8 @@ export interface Transaction extends AccountConnection, Pick<HeldConnection, 'sl
   readonly initialState: AccountState;
   of(account: number): Transaction;
   /**
-   * Returns the day for data received at a time. Throws if that is a new day: the transaction is rolled back, the day
-   * starts, and the work runs again.
+   * Returns the day for data received at a time. Throws if that is a new day. The transaction is then rolled back, the
+   * day starts, and the work runs again.
    */
   dayOf(receivedTime: number): number;
   /** Throws unless the transaction is exclusive; the work then runs again in an exclusive one. */
@@ -47,8 +47,8 @@ export interface Transaction extends AccountConnection, Pick<HeldConnection, 'sl
 /** A read-only transaction with one snapshot, for one account. */
 export interface Snapshot extends AccountConnection {
   /**
-   * The snapshot contains all rows up to this number. What the number counts depends on the entry of `moments` that was
-   * requested.
+   * The snapshot contains all rows up to this number. The requested entry of `moments` determines what the number
+   * counts.
    */
   readonly settled: Promise<Settled['settled']>;
 }
@@ -115,8 +115,8 @@ export const withConnection = async <Value>(
     end(db);
     return value;
   } catch (error) {
-    // A connection that can roll back is reused. A connection whose state is unknown, because a commit got no response,
-    // is closed.
+    // A connection that rolls back successfully is reused. A connection whose state is unknown, because a commit got no
+    // response, is closed.
     await db.rollBack().then(
       () => db.release(false),
       () => db.release(true),
@@ -156,9 +156,9 @@ const createTransaction = (
         await db.script('RELEASE attempt');
         return value;
       } catch (error) {
-        // Released, so that an outer attempt rolls back to its own savepoint.
+        // The savepoint is released, so that an outer attempt rolls back to its own savepoint.
         if (error instanceof Refusal) await db.script('ROLLBACK TO attempt; RELEASE attempt');
-        // They would cache what is rolled back.
+        // These callbacks would cache what is rolled back.
         callbacks.length = callbackCount;
         throw error;
       }
@@ -177,7 +177,8 @@ const createTransaction = (
       of,
       dayOf(receivedTime) {
         if (!startsNewDay(initialState, receivedTime)) return initialState.day;
-        // All accounts together, because at midnight each starts a day. A deleted account has no state.
+        // All accounts start their day together, because at midnight each of them has to. A deleted account has no
+        // state.
         const others = [...states.values()].filter((state) => startsNewDay(state, receivedTime));
         throw new NewDay(states.has(account) ? others.map((other) => other.account) : [account], receivedTime);
       },
@@ -205,7 +206,10 @@ const runTransaction = async <Value>(
   return value;
 };
 
-/** Starts the day of several accounts. If one stays locked, starts it for the others and throws the lock timeout. */
+/**
+ * Starts the current day for several accounts. If an account stays locked, starts the day for the others, then throws
+ * the lock timeout error.
+ */
 const beginDays = async (
   pool: ConnectionPool,
   { accounts, receivedTime }: NewDay,
@@ -220,7 +224,7 @@ const beginDays = async (
     await begin(accounts, groupLockTimeoutMilliseconds);
   } catch (error) {
     if (!isLockTimeout(error)) throw error;
-    // One by one, so that it holds no other account while it waits for a locked account.
+    // One by one, so that no other account is held while this waits for a locked account.
     const late: unknown[] = [];
     for (const account of accounts) {
       await begin([account], groupLockTimeoutMilliseconds).catch((failure) => {
@@ -236,7 +240,7 @@ const beginDays = async (
 const prepareDays = async (pool: ConnectionPool, { days, receivedTime }: DaysMissing): Promise<void> => {
   let count = 0;
   for (const day of days) count = await withConnection(pool, (db) => prepareDay(db, day));
-  // A failure is ignored, because the next day tries again.
+  // A failure is ignored, because this is retried when the next day starts.
   if (count > maxDays) await withConnection(pool, (db) => dropOldDays(db, receivedTime)).catch(() => {});
 };
 
@@ -303,7 +307,7 @@ export const readSnapshot = <Value>(
     pool,
     async (db) => {
       const settled = moments[moment](db, account);
-      // Only a snapshot that is taken afterwards contains everything.
+      // Only a snapshot that is taken after this contains everything.
       if (moment.startsWith('all ')) await settled;
       // PostgreSQL executes pipelined statements in the order in which they were sent.
       const begin = [

@@ -7,12 +7,15 @@ import type { EventBatch, EventOutcome } from '../../store.ts';
 import { isConflict, isLockTimeout } from '../database/connection.ts';
 import { maxCommits } from '../database/pools.ts';
 
-/** Per commit: a transaction locks each of its accounts, and PostgreSQL's lock table holds only some thousands. */
+/**
+ * The maximum number of accounts per commit, because a transaction locks each of its accounts, and PostgreSQL's lock
+ * table has room for only a few thousand locks.
+ */
 const maxAccounts = 32;
-/** Per commit: all of its clients wait until it ends. */
+/** The maximum number of events per commit, because all of its clients wait until it ends. */
 const maxEvents = 4_000;
 
-/** If this many parts time out and none is stored, a global lock is held (by a migration), and the rest is refused. */
+/** If this many parts time out and none is stored, a migration must hold a global lock, and the rest is refused. */
 const maxLockTimeouts = 2;
 
 type WriteQueue = (batch: EventBatch) => Promise<EventOutcome[]>;
@@ -27,7 +30,10 @@ interface Queued {
 
 const eventsIn = (queued: readonly Queued[]): number => queued.reduce((sum, { batch }) => sum + batch.events.length, 0);
 
-/** Whether other accounts may still be stored. Any other Refusal means that the database cannot store anything now. */
+/**
+ * Whether events of other accounts might still be stored. A Refusal for any reason other than a conflict or a lock
+ * timeout means that the database cannot store anything now.
+ */
 const mayOthersSucceed = (error: unknown): boolean =>
   !(error instanceof Refusal) || isConflict(error.cause) || isLockTimeout(error);
 
@@ -41,7 +47,10 @@ const groupByAccount = (queued: readonly Queued[]): Map<number, Queued[]> => {
   return queues;
 };
 
-/** Divides batches that could not be stored together, by account, then by batch. Returns [] if that would not help. */
+/**
+ * Divides batches that could not be stored together: by account, then by batch. Returns [] if dividing them would not
+ * help.
+ */
 const divide = (queued: readonly Queued[], error: unknown): (readonly Queued[])[] => {
   if (!mayOthersSucceed(error)) return [];
   const accounts = groupByAccount(queued);
@@ -56,8 +65,8 @@ interface QueueOptions {
 }
 
 /**
- * Returns a function that stores a batch. `store` stores several in one commit; if it fails, each account is stored
- * separately, then each batch, unless the database is unavailable.
+ * Returns a function that stores a batch. `store` stores several batches in one commit. If that fails, each account is
+ * stored separately, then each batch, unless the database is unavailable.
  */
 export const createWriteQueue = (store: Store, { measure, isDistributed = false }: QueueOptions = {}): WriteQueue => {
   const limits = isDistributed
@@ -89,7 +98,7 @@ export const createWriteQueue = (store: Store, { measure, isDistributed = false 
       const isWhole = count === queue.length;
       batches.push(...queue.splice(0, count));
       accounts += 1;
-      // The remaining batches wait behind the other accounts.
+      // The account's remaining batches wait behind the other accounts.
       queues.delete(account);
       if (!isWhole) queues.set(account, queue);
       if (!isWhole || accounts === limits.accounts) break;
@@ -97,7 +106,7 @@ export const createWriteQueue = (store: Store, { measure, isDistributed = false 
     return batches;
   };
 
-  /** Returns the first error if some were not stored. Only the account or batch that causes an error fails. */
+  /** Returns the first error if some batches were not stored. Only the account or batch that causes an error fails. */
   const commit = async (queued: readonly Queued[]): Promise<unknown> => {
     try {
       const began = performance.now();
