@@ -82,7 +82,7 @@ export const migrateStore = async (
 
 /**
  * Copies a SQLite file into an empty PostgreSQL database, resuming an interrupted copy, or a PostgreSQL database into a
- * new SQLite file. No server may use the source meanwhile. Throws StoreUnusable on failure.
+ * new SQLite file. No server may use the source during the copy. Throws StoreUnusable on failure.
  */
 export const copyStore = async ({
   from,
@@ -115,8 +115,8 @@ const pathToBackUp = (databaseURL: string): string => {
 };
 
 /**
- * Writes a consistent copy of a SQLite database to the new file `target`. A server may write meanwhile. The copy is
- * complete and synced before it gets its name. Throws StoreUnusable if `target` exists.
+ * Writes a consistent copy of a SQLite database to the new file `target`. A server can keep writing. The copy is
+ * complete and synced before it is renamed to `target`. Throws StoreUnusable if `target` exists.
  */
 export const backupStore = async (databaseURL: string, target: string): Promise<void> => {
   const path = pathToBackUp(databaseURL);

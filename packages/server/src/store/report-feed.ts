@@ -60,7 +60,7 @@ export interface OwnerFeedPage {
   readonly merged: readonly { readonly contact: number; readonly owner: number }[] | null;
   /** Each erasure is repeated in every response until its events are deleted. */
   readonly erased: readonly FeedErasure[];
-  /** Whether more changes follow. A report must read all of them first. */
+  /** Whether more changes follow. A report must read all changes before it runs. */
   readonly more: boolean;
 }
 

@@ -363,7 +363,7 @@ export interface Store extends ReportFeed, ReportNames {
   // Refused requests
   /**
    * Adds requests to their token's list. If the list is full, the oldest entries of the sender with the most entries
-   * are evicted (rules/refused/eviction.ts). A request that names an erased contact is counted but not stored.
+   * are evicted (rules/refused/eviction.ts). A request that identifies an erased contact is counted but not stored.
    */
   addRefused(batch: RefusedBatch): Promise<void>;
   /** Returns a page of the listed requests, oldest first. */
@@ -994,7 +994,10 @@ export interface NewContact extends StoreCaller {
   readonly time: number;
 }
 
-/** Keys other than the one that identifies the contact are new values; a null external ID clears it. */
+/**
+ * Keys other than the key that identifies the contact are new values. A null external ID clears the contact's external
+ * ID.
+ */
 export interface ContactChange extends NamedContact {
   /** Null clears a field. */
   readonly fields: Readonly<Partial<Record<PlainField, string | null>>>;

@@ -100,7 +100,7 @@ export interface LinkStore {
 }
 
 interface CatalogueStore {
-  /** Throws a Refusal if the token may not use one of the IDs. */
+  /** Throws a Refusal if the token is not allowed to use one of the IDs. */
   check(account: number, browser: boolean, uses: readonly Use[]): Result<unknown>;
   /** Adds the IDs that are not listed yet, as long as there is room. */
   register(account: number, browser: boolean, uses: readonly Use[]): Result<unknown>;

@@ -39,7 +39,7 @@ type Group<Row> = readonly Row[];
 /** Reads the contacts of an account. */
 export interface ContactReader<Row extends ContactRow> {
   readonly readRows: (contacts: readonly number[]) => Result<readonly Row[]>;
-  /** Returns each contact, none of which is merged, followed by the contacts merged into it. */
+  /** Returns each of these contacts, which must not be merged, followed by the contacts merged into it. */
   readonly readGroups: (unmerged: readonly Row[]) => Result<readonly Group<Row>[]>;
   readonly readViews: (groups: readonly Group<Row>[], merges: ContactMerges) => Result<readonly ContactView[]>;
   /** Returns a function that returns the names of profiles and tags. */

@@ -88,7 +88,10 @@ function* voidLink(links: LinkStore, account: number, linkID: string, voided: 0 
   return yield* run(updateVoided(account, user, sequence, voided));
 }
 
-/** SQL for the claimed links of the token $2 from $3 to $4, except verified and accepted ones, with the mark $5. */
+/**
+ * SQL for the links that the token $2 claimed from $3 to $4 and that have the mark $5, except verified and accepted
+ * links.
+ */
 const isClaimed = (dialect: Dialect) => `
   ${within(dialect, 's.account = $1')} s.token = $2 AND s.time >= $3 AND s.time < $4 AND s.voided = $5
   AND s.claim IS NOT NULL AND NOT s.verified AND NOT s.erased AND NOT EXISTS (

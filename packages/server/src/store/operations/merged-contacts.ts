@@ -12,7 +12,7 @@ export function* listMergedContacts({ account }: RequestOf<'listMergedContacts'>
       )
       .select(['contact.contact', 'contact.contactUUID', 'target.contact as into', 'target.contactUUID as intoUUID'])
       .where('contact.account', '=', account)
-      // SQLite merges an erased contact into itself.
+      // Excludes erased contacts, which SQLite merges into themselves.
       .whereRef('contact.mergedInto', '<>', 'contact.contact'),
   );
   const follow = followMerges(new Map(rows.map(({ contact, into }) => [contact, into])));

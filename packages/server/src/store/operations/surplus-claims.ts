@@ -1,4 +1,7 @@
-/** Deletes the oldest claims and claimed links over the limits of a contact or user, as if they had never existed. */
+/**
+ * Deletes the oldest claims and claimed links that exceed the limits of a contact or user, as if they had never
+ * existed.
+ */
 import { limits } from '@firsthand/contract/limits';
 import { distinct } from '../../shared/distinct.ts';
 import { maxDroppedPerStep, type NewLink, type StatementRow } from '../rules/links.ts';

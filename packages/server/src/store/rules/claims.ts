@@ -28,7 +28,7 @@ export const toValues = ({ fields, tags, attributes }: StoredValues): Values => 
   attributes: new Map(attributes),
 });
 
-/** Returns the first `most` values. If there are more, values hidden by a value under the kept ID are dropped first. */
+/** Returns the first `most` values. If there are more, first drops the values that a value under the kept ID hides. */
 const takeFirst = <Value>(values: ReadonlyMap<string, Value>, merges: EntryMerges, most: number): [string, Value][] => {
   const isVisible = (id: string) => merges.keptOf(id) === id || !values.has(merges.keptOf(id));
   return [...values].filter(([id]) => values.size <= most || isVisible(id)).slice(0, most);
@@ -85,10 +85,11 @@ export const valuesOfHandle = ({ values }: Pick<ClaimRow, 'values'>): Values => 
 };
 
 /**
- * Returns the contact of a new claim: that of the user's first claim with this key, or the key's contact, `found`.
+ * Returns the contact of a new claim: the contact of the user's first claim with this key, or else the key's contact,
+ * `found`.
  *
- * They differ if the first contact yielded the key and was merged into `found` (rules/contact-keys.ts). The claim stays
- * with the first contact then: a new handle would reveal to the page that a server knows the key.
+ * The two differ if the first contact yielded the key and was merged into `found` (rules/contact-keys.ts). The claim
+ * then stays with the first contact, because a new handle would reveal to the page that a server knows the key.
  */
 export const chooseClaimContact = (earlier: readonly Pick<ClaimRow, 'contact'>[], found: number): number =>
   earlier[0]?.contact ?? found;

@@ -1,4 +1,4 @@
-/** Computes the day on which a contact was last seen from stored rows. */
+/** Computes, from stored rows, the day on which a contact was last seen. */
 import { lastDayAs, latestDay } from '../../identity/last-seen.ts';
 import type { Statement } from '../../identity/statements.ts';
 import { dayMilliseconds } from '../../shared/time.ts';

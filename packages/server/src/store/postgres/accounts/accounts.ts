@@ -1,4 +1,4 @@
-/** Reads accounts with their sizes. */
+/** Reads accounts and their sizes. */
 import { listAccounts, readAccount } from '../../operations/accounts.ts';
 import type { AccountDetail, AccountSize } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';

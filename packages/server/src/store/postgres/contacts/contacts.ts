@@ -1,4 +1,4 @@
-/** The contacts of a transaction's account, as the writes in operations/ need them. */
+/** Implements ContactStore for the account of a transaction. */
 import type { ContactStore, SavedContact } from '../../operations/contact-store.ts';
 import { writeContact } from '../../operations/contact-writes.ts';
 import type { ContactUpdate } from '../../rules/contact-changes.ts';

@@ -1,4 +1,4 @@
-/** The users, links and claims of a transaction's account, as the writes in operations/ need them. */
+/** Implements LinkStore for the account of a transaction. */
 import type { LinkStore, NewStatement } from '../../operations/contact-store.ts';
 import { link } from '../../operations/links.ts';
 import type { NewLink } from '../../rules/links.ts';

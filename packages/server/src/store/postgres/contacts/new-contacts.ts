@@ -60,7 +60,9 @@ export const ensureContact = async (
   return row;
 };
 
-/** Creates a contact with verified keys. Throws ConcurrentChange if another contact got one of them meanwhile. */
+/**
+ * Creates a contact with verified keys. Throws ConcurrentChange if another contact got one of the keys in the meantime.
+ */
 export const insertContact = async (
   db: Transaction,
   { externalID, address, newContactUUID, time }: Omit<CreatedContact, 'verified'>,

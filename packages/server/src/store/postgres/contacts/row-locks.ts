@@ -100,7 +100,7 @@ export const preventErasure = async (groups: readonly ContactsOf[]): Promise<voi
 
 /**
  * Locks everything that is erased with one person's contacts against changes and additions. Events of their users can
- * still be stored, with later sequences. Throws ConcurrentChange if rows changed meanwhile.
+ * still be stored, with later sequences. Throws ConcurrentChange if rows changed in the meantime.
  */
 export const lockPerson = async (db: ClusterAwareConnection, group: readonly number[]) => {
   const [before, usersBefore] = await Promise.all([readContacts(db, group), usersOf(db, group)]);

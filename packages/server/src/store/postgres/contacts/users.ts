@@ -105,7 +105,7 @@ export const findUser = async (db: AccountConnection, userUUID: string): Promise
 export interface UserRow {
   readonly user: number;
   readonly userUUID: string;
-  /** The days of activity; null without any. */
+  /** The first and last day of activity; null if there is none. */
   readonly firstDay: number | null;
   readonly lastDay: number | null;
 }

@@ -10,7 +10,7 @@ const slot = 1;
 
 type Convert = (row: ExportedRow) => CopiedValue;
 
-/** Maps rows of the table `from` to rows of the table `to`, by default the one with the same name. */
+/** Maps rows of the table `from` to rows of the table `to`, by default the table with the same name. */
 interface CopiedTable {
   readonly from: ExportedTable;
   readonly to?: string;

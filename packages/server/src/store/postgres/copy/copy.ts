@@ -1,6 +1,6 @@
 /**
- * Copies another database into this one. The first transaction copies everything except events; each later one copies
- * some events and records its progress, from which an interrupted copy resumes.
+ * Copies another database into this one. The first transaction copies everything except events. Each later transaction
+ * copies some events and records its progress, from which an interrupted copy resumes.
  */
 import type pg from 'pg';
 import type { DatabaseExport, ExportedTable, OnProgress } from '../../database-export.ts';

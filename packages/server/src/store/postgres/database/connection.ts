@@ -196,7 +196,7 @@ export const waitUntilFree = async (isFree: () => Promise<boolean>): Promise<boo
   return true;
 };
 
-/** Returns the age, in milliseconds, of the oldest connection of a server or another command; 0 without any. */
+/** Returns the age, in milliseconds, of the oldest connection of a server or another command; 0 if there is none. */
 export const oldestClientMilliseconds = async (db: Connection): Promise<number> =>
   (
     await db.one<{ age: number }>(`

@@ -105,7 +105,7 @@ interface QuarterHour {
   readonly lastTime: number;
 }
 
-/** Returns the times of the first and last events of an eventID in a quarter of an hour. */
+/** Returns the times of the first and last events of an eventID in a quarter hour. */
 const timesIn = async (db: AccountConnection, account: number, eventID: number, total: QuarterHour) => {
   const from = total.quarter * quarterHourMilliseconds;
   const to = from + quarterHourMilliseconds;

@@ -117,7 +117,9 @@ export const toBodies = (events: readonly (NewBody & { readonly receivedTime: nu
   return bodies.ends.map((end, nth) => bytes.subarray(bodies.ends[nth - 1] ?? 0, end));
 };
 
-/** Returns bytes that are in the body of every event with this attrID, or attrID and attrValue, and in few others. */
+/**
+ * Returns bytes that are in the body of every event with this attrID, or attrID and attrValue, and in few other bodies.
+ */
 export const toSearchBytes = (attrID: string, attrValue?: string): Buffer => {
   const bytes = createByteWriter(usualBytes);
   bytes.putText(attrID);

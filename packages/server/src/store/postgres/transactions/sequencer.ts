@@ -139,7 +139,7 @@ type ScriptRunner = Pick<HeldConnection, 'script'>;
 export interface Settled {
   /** The last sequence drawn. */
   readonly last: number;
-  /** Snapshots taken from now on miss no sequence up to this one. */
+  /** Snapshots taken from now on contain all sequences up to this one. */
   readonly settled: number;
 }
 

@@ -271,7 +271,7 @@ const makeRoom = (all: AccountCatalogues, kind: CatalogueKind, ids: ReadonlySet<
   return dropped?.map((id) => ({ kind, id, listed: undefined }));
 };
 
-/** Whether another event name can be added. Browser tokens may not fill the catalogue. */
+/** Whether another event name can be added. Browser tokens are not allowed to fill the catalogue completely. */
 const hasRoomForName = (ids: AccountCatalogues, browser: boolean): boolean => {
   const { event } = ids.listed;
   if (findDroppable(ids, 'event', event.size + 1 - limits.idsPerCatalogue) === undefined) return false;
@@ -281,7 +281,7 @@ const hasRoomForName = (ids: AccountCatalogues, browser: boolean): boolean => {
   return names < limits.eventNamesByBrowsers;
 };
 
-/** Throws a Refusal if the token may not use one of the IDs. */
+/** Throws a Refusal if the token is not allowed to use one of the IDs. */
 export const checkUses = (ids: AccountCatalogues, browser: boolean, uses: readonly Use[]): void => {
   const { strict, listed } = ids;
   for (const use of uses) {

@@ -14,7 +14,7 @@ export interface NewMemberAccess {
   readonly memberID: string;
 }
 
-/** Throws a Refusal if an account with this many members may not add one. */
+/** Throws a Refusal if an account with this many members cannot add another member. */
 export const checkRoomForMember = (members: number): void => {
   const max = limits.membersPerAccount;
   if (members < max) return;

@@ -6,7 +6,7 @@ import { Refusal } from '../../../shared/refusal.ts';
 export const toDatabaseKey = (secret: Uint8Array): Uint8Array =>
   new Uint8Array(hkdfSync('sha256', secret, '', 'challenges of passkeys', 32));
 
-/** Throws a Refusal if a member with this many passkeys may not add one. */
+/** Throws a Refusal if a member with this many passkeys cannot add another passkey. */
 export const checkRoomForPasskey = (passkeys: number): void => {
   const max = limits.passkeysPerMember;
   if (passkeys < max) return;

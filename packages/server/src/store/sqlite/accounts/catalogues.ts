@@ -53,7 +53,7 @@ export const createCatalogueWriter = (db: Connection, rollups: Pick<Rollups, 'ha
     /** Returns the uses of an event that must be checked and registered; none if that would change nothing. */
     usesOf: (account: number, browser: boolean, event: NewEvent): readonly Use[] =>
       isSettled(getListedIDs(account), browser, event) ? [] : usesOfEvent(event),
-    /** Throws a Refusal if the token may not use one of the IDs. */
+    /** Throws a Refusal if the token is not allowed to use one of the IDs. */
     check: (account: number, browser: boolean, uses: readonly Use[]): void =>
       checkUses(getListedIDs(account), browser, uses),
     /** Adds the IDs that are not listed yet, as long as there is room. */

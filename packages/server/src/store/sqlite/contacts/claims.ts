@@ -16,7 +16,7 @@ export const createClaimReader = (db: Connection) => {
   const byID = db.prepare<[number, string], Row>(`
     SELECT * FROM claim WHERE account = ? AND claimID = ?
       AND NOT EXISTS (SELECT 1 FROM erasing_contact e WHERE e.contact = claim.contact)`);
-  // Joins the links once: a lookup per claim would examine the links of all other claims each time.
+  // Joins the links once, because a lookup per claim would examine the links of all other claims each time.
   const ofContact = db.prepare<{ contact: number }, Row & { newestLink: number }>(`
     SELECT c.*, coalesce(l.newest, 0) AS newestLink FROM claim c LEFT JOIN (
       SELECT user, max(sequence) AS newest FROM statement WHERE contact = @contact AND NOT voided GROUP BY user

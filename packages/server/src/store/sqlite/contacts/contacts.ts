@@ -1,4 +1,4 @@
-/** The contacts of the database, as the writes in operations/ need them. */
+/** Implements ContactStore. */
 import { type KeyField, plainFields } from '../../../identity/contact-view.ts';
 import { findByKeys } from '../../operations/contact-keys.ts';
 import type { ContactStore } from '../../operations/contact-store.ts';

@@ -1,4 +1,4 @@
-/** The users, links and claims of the database, as the writes in operations/ need them. */
+/** Implements LinkStore. */
 import type { LinkStore } from '../../operations/contact-store.ts';
 import { link } from '../../operations/links.ts';
 import type { NewLink } from '../../rules/links.ts';

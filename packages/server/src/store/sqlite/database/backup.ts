@@ -42,7 +42,7 @@ const recordBackup = (path: string): void => {
   }
 };
 
-/** Writes a consistent, synced copy of the database. A server may write meanwhile. */
+/** Writes a consistent, synced copy of the database. A server can keep writing. */
 const copyTo = (path: string, draft: string): void => {
   const db = openConnection(path, 'read');
   try {

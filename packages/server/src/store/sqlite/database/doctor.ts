@@ -110,7 +110,7 @@ const examineFile = (path: string, options: ExamineOptions): Finding[] => {
   }
 };
 
-/** Returns a finding if there is no file at `path`, or if this user may not access it. */
+/** Returns a finding if there is no file at `path`, or if this user is not allowed to access it. */
 const examineAbsence = (path: string, isRelative: boolean): Finding | undefined => {
   const finding = { name: 'file', ok: false };
   try {

@@ -1,6 +1,6 @@
 /**
  * Prepares each statement on first use. An engine has 700 statements, which take 25 ms to prepare, and a command or a
- * test uses few of them. Server threads prepare all of them at start, so that they fail immediately if a table is
+ * test uses few of them. Server threads prepare all statements at start, so that they fail immediately if a table is
  * missing.
  */
 import type BetterSqlite3 from 'better-sqlite3';

@@ -16,7 +16,7 @@ export const createEventTail = (db: Connection) => {
   let loaded = 0;
 
   return {
-    /** Loads some of the events committed since the last call. Returns whether it has loaded all of them. */
+    /** Loads some of the events committed since the last call. Returns whether all of these events are loaded. */
     refresh(): boolean {
       const now = readIndexed.get() as number;
       if (now > indexed) {

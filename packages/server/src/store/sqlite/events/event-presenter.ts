@@ -30,7 +30,7 @@ export const createEventPresenter = (db: Connection) => {
   const eventName = db
     .prepare<[number, string], string>("SELECT name FROM catalogue WHERE account = ? AND kind = 'event' AND id = ?")
     .pluck();
-  // If the index doesn't lead back to the row, one of them is damaged. SQLite has no checksums to detect that.
+  // If the index doesn't lead back to the row, the index or the row is damaged. SQLite has no checksums to detect that.
   const userUUID = db
     .prepare<[number], string>(`
       SELECT userUUID FROM user AS u

@@ -46,7 +46,7 @@ export const createRecentKeys = (
   /** By eventUUID. Several holders, and both kinds of tokens, may have sent the same eventUUID. */
   const recent = new Map<string, SentEvent[]>();
   let count = 0;
-  /** True while memory may not match the blocks: at start, and after a rollback. */
+  /** True while memory might not match the blocks, which is at start and after a rollback. */
   let isStale = true;
 
   const reset = (stale: boolean) => {

@@ -1,7 +1,7 @@
 /**
  * Event counts by eventID and quarter hour, and by account and day, written once per commit. `event_total` is clustered
  * by eventID, so writing to it would change a page per eventID. A commit writes to the small table `recent_total`
- * instead, which is moved to `event_total` after some thousand events.
+ * instead, whose rows are moved to `event_total` after a few thousand events.
  */
 import { type CountedEvent, createSums, quarterHourMilliseconds, quarterHourOf } from '../../rules/rollups.ts';
 import type { Connection } from '../database/connection.ts';

@@ -51,8 +51,8 @@ export const createWriteAheadLog = (db: Connection) => {
   };
 
   /**
-   * `log`: the number of pages in the log. `checkpointed`: how many of them are in the database too. Both are -1 for an
-   * in-memory database.
+   * `log`: the number of pages in the log. `checkpointed`: how many of these pages are also in the database. Both are
+   * -1 for an in-memory database.
    */
   const readStatus = db.prepare<[], { log: number; checkpointed: number }>('PRAGMA wal_checkpoint(NOOP)');
 
