@@ -12,8 +12,8 @@ export interface ContactFeedReader<Row extends ContactRow> extends ContactReader
   /** As for ContactSearchReader. */
   readonly readStale: () => Result<readonly number[] | undefined>;
   /**
-   * Returns the contacts created in a range, by term. Stale contacts may be missing. `candidates`: all stale contacts, if
-   * there are few.
+   * Returns the contacts created in a range, by term. Stale contacts may be missing. `candidates`: all stale contacts,
+   * if there are few.
    */
   readonly readTerms: (
     range: KeyRange,

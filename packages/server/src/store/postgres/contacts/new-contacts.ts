@@ -7,7 +7,7 @@ import type { ContactRow } from './contact-rows.ts';
 
 const noValues = '{"fields": {}, "tags": [], "attributes": []}';
 
-/** A cluster's coordinator that was restored from a backup may draw the number of another contact. */
+/** After a cluster's coordinator is restored from a backup, it can draw a number that another contact already has. */
 const assignedTwice = (contact: number) => new Error(`the contact number ${contact} was assigned to two contacts`);
 
 /**

@@ -4,8 +4,8 @@
  * 1. Removes refused requests that name the contact. 2. Replaces its claims and requests with keyed hashes. 3. Turns its
  * links into unlinks.
  *
- * Until this is done, reads compute the result (statements.ts, erased-stretches.ts). A write that would change a user's other
- * statements detaches that user first.
+ * Until this is done, reads compute the result (statements.ts, erased-stretches.ts). A write that would change a
+ * user's other statements detaches that user first.
  */
 import type { ClaimRow } from '../../rules/claims.ts';
 import { claimName, handleName, requestKeyName, requestName } from '../../rules/erased-names.ts';
