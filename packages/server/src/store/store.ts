@@ -250,7 +250,7 @@ export interface Store extends ReportFeed, ReportNames {
   recordShareLinkUse(request: { shareID: string; time: number }): Promise<void>;
   /**
    * Deletes expired share links and known networks, and console sessions that ended at least a day ago. Keeps sessions
-   * that other rows reference, and the newest session of each token: it shows when a member last signed in.
+   * that other rows reference, and the newest session of each token, which shows when a member last signed in.
    *
    * Each call deletes up to `most` links and up to `most` networks, and examines up to `most` tokens after the token
    * `after`. Pass `next` as `after`; null: nothing is left to delete.
@@ -394,7 +394,7 @@ export interface Store extends ReportFeed, ReportNames {
   close(): Promise<void>;
 }
 
-/** Receives the failure of background work, and a message that describes the work. */
+/** Receives an error from background work, and a message that describes the work. */
 export type OnFault = (error: unknown, message: string) => void;
 
 /** The request type of a store operation. */
@@ -1275,7 +1275,9 @@ export interface ErasureReceipt {
   readonly complete: boolean;
 }
 
-/** One link, or all links that a token claimed (from ≤ time < to), except those verified or accepted since. */
+/**
+ * One link, or all links that a token claimed (from ≤ time < to), except links that were verified or accepted since.
+ */
 export type LinkSelection =
   | { readonly linkID: string }
   | { readonly tokenID: string; readonly from?: number | undefined; readonly to?: number | undefined };

@@ -50,7 +50,9 @@ const selectReferences = ['statement', 'refused_request', 'refused_count'].map((
 
 const deleteTokens = createQuery<never>(({ among }) => `DELETE FROM token WHERE token ${among('$1', 'integer')}`);
 
-/** Deletes the ended sessions that nothing refers to. SQLite would reuse the row number of a deleted token. */
+/**
+ * Deletes the ended sessions that nothing refers to. Other sessions stay, because SQLite would reuse their row numbers.
+ */
 function* deleteSessions(after: number, last: number, ended: number): Operation<number> {
   const sessions = yield* all(selectEnded(after, last, ended));
   if (sessions.length === 0) return 0;

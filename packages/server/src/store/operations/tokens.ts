@@ -114,7 +114,10 @@ export function* notifyAccess(): Operation<void> {
   yield { postgres: `SELECT pg_notify('${accessChannel}', '')` };
 }
 
-/** SQLite would reuse the row number of a deleted token. PostgreSQL uses a sequence. */
+/**
+ * Returns the number for a new token on SQLite, which would otherwise reuse that of a deleted token. PostgreSQL uses a
+ * sequence.
+ */
 function* nextToken(): Operation<{ readonly token?: number }> {
   const next = yield* first<{ token: number }>({
     sqlite: 'SELECT max(coalesce(max(token), 0), (SELECT lastToken FROM position)) + 1 AS token FROM token',

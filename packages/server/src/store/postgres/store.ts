@@ -237,7 +237,7 @@ const openPrepared = async (databaseURL: string, opening: Opening): Promise<{ po
   } catch (error) {
     await closePools(pools);
     if (error instanceof StoreUnusable) throw error;
-    // Without the URL, which may contain a password.
+    // The message omits the URL, which may contain a password.
     const problem = 'the PostgreSQL database of DATABASE_URL cannot be served';
     throw new StoreUnusable(`${problem}: ${codeOf(error)} ${(error as Error).message}`, { cause: error });
   }

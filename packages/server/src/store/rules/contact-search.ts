@@ -37,7 +37,7 @@ export interface Found {
   readonly terms: readonly number[];
 }
 
-/** 48 bits of a hash: index rows stay short, and both databases store it as an integer. */
+/** Returns 48 bits of a hash, so that index rows stay short and both databases can store terms as integers. */
 const termOf = (...parts: readonly string[]): number =>
   createHash('sha256').update(JSON.stringify(parts)).digest().readUIntBE(0, 6);
 

@@ -45,8 +45,8 @@ export const toBytes = (key: string): Buffer => Buffer.from(key, 'latin1');
 export type SentByServer = 0 | 1 | null;
 
 /**
- * Keys depend on the kind of token, so that a page cannot send an event that makes the server's event with the same
- * eventUUID a repeat. A key without a kind matches both.
+ * Keys depend on the kind of token, so that an event from a page cannot make the server's event with the same eventUUID
+ * count as a repeat. A key without a kind matches both.
  */
 const eventKeyNames = { 0: 'event of a browser', 1: 'event of a server', null: 'event' } as const;
 

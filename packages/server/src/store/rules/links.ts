@@ -6,7 +6,7 @@ export interface NewLink {
   readonly user: number;
   readonly contact: number;
   readonly verified: boolean;
-  /** The claim that creates the link; null: not sent by a browser token. */
+  /** The claim that creates the link; null if a browser token did not send the link. */
   readonly claim: number | null;
   /** The user's claims with the same key (rules/claims.ts), if a browser token sent the link. */
   readonly claimsOfKey?: readonly number[];

@@ -104,7 +104,7 @@ export const createContactFinder = (secret: Buffer) => {
       return row;
     },
     missingNamed,
-    /** SQL for the number of the contact that a request names. */
+    /** Returns SQL for the row number of the contact that a request identifies. */
     named(name: Name): Numbers {
       const by = identifierIn(name);
       return by ? { sql: numberIn[by.name], values: [by.value] } : numbersOf([]);

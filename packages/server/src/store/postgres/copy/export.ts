@@ -223,7 +223,7 @@ const readExport = async (client: pg.Client): Promise<DatabaseExport> => {
 export const openExport = async (databaseURL: string): Promise<DatabaseExport> => {
   const client = await openCopyConnection(databaseURL).catch((cause: unknown) => {
     if (cause instanceof StoreUnusable) throw cause;
-    // Without the URL, which may contain a password.
+    // The message omits the URL, which may contain a password.
     const reason = `${codeOf(cause)} ${(cause as Error).message}`.trim();
     throw new StoreUnusable(`the database to copy from (--from) cannot be opened: ${reason}`, { cause });
   });

@@ -79,7 +79,7 @@ export const lockKeys = {
   accounts: '3746994889972252672',
   /** Held by one server at a time, to prepare or drop a day. */
   days: '2305843009213693954',
-  /** Plus one of `contactLocks`: held in shared mode to add rows to a contact, and exclusively to erase it. */
+  /** Plus a number below `contactLocks`: held in shared mode to add rows to a contact, and exclusively to erase it. */
   contacts: '2594073385365405696',
   /** Plus an account: held in shared mode to store refused requests, and exclusively to erase a person from them. */
   refused: '2882303761517117440',

@@ -69,8 +69,8 @@ interface Archiving {
 }
 
 /**
- * Reports whether PostgreSQL archives its WAL. PostgreSQL does not know about backups by pg_dump or from another
- * machine.
+ * Reports whether PostgreSQL archives its WAL. PostgreSQL does not know about backups that pg_dump or another machine
+ * makes.
  */
 export const archivingFinding = ({ mode, archivedTime, failedTime }: Archiving): Finding => {
   const name = 'backup';

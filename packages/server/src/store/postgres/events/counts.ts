@@ -112,7 +112,7 @@ const timesIn = async (db: AccountConnection, account: number, eventID: number, 
   // A time outside of the quarter hour means that events were deleted, perhaps the first or last event, so the events
   // are read.
   if (total.firstTime >= from && total.lastTime < to) return total;
-  // Not undefined, because the total counts events in this quarter hour.
+  // `spanOf` does not return undefined, because the total counts events in this quarter hour.
   const span = (await spanOf(db, account, from, to)) as Span;
   return db.one<Pick<QuarterHour, 'firstTime' | 'lastTime'>>(
     `SELECT min("eventTime") AS "firstTime", max("eventTime") AS "lastTime" FROM event

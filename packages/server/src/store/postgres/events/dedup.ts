@@ -19,7 +19,7 @@ import type { Transaction } from '../transactions/transaction.ts';
 
 export interface EventKey {
   readonly account: number;
-  /** The user, or minus the contact for an event without a user. */
+  /** The user; for an event without a user, the negated contact. */
   readonly holder: number;
   /** The hash of holder, eventUUID and token kind; unique. */
   readonly key: string;

@@ -22,7 +22,10 @@ interface ExistingBackup {
   readonly time: number;
 }
 
-/** Returns the key of a database. It survives a restore; a copy under a different path has a different key. */
+/**
+ * Returns the key of a database. The key stays the same after a restore; a copy under a different path has a different
+ * key.
+ */
 const keyOf = (path: string): string => {
   const db = openConnection(path, 'read');
   try {

@@ -46,8 +46,8 @@ const recordBackup = (path: string): void => {
 const copyTo = (path: string, draft: string): void => {
   const db = openConnection(path, 'read');
   try {
-    // VACUUM moves rows while it packs the copy. Without this, leftover bytes would survive an erasure on the restored
-    // copy.
+    // VACUUM moves rows while it packs the copy. Without secure_delete, leftover bytes would survive an erasure on the
+    // restored copy.
     db.pragma('secure_delete = ON');
     // Copies in one read transaction. db.backup() would restart at every commit of a busy server.
     db.prepare('VACUUM INTO ?').run(draft);

@@ -1,8 +1,9 @@
 /**
- * Detaches erased contacts, some rows per commit:
+ * Detaches erased contacts, a limited number of rows per commit:
  *
- * 1. Removes refused requests that name the contact. 2. Replaces its claims and requests with keyed hashes. 3. Turns its
- * links into unlinks.
+ * 1. Removes refused requests that name the contact.
+ * 2. Replaces the contact's claims and requests with keyed hashes.
+ * 3. Turns the contact's links into unlinks.
  *
  * Until this is done, reads compute the result (statements.ts, erased-stretches.ts). A write that would change a
  * user's other statements detaches that user first.
@@ -87,7 +88,7 @@ export const createDetaching = (
       .ofUserUnfiltered(user)
       .filter(({ contact }) => contact !== null && prepared.isErasing.get(contact) !== undefined);
     const rows = refused.addUserOf(links) + stretches.length + links.length;
-    // Its claim's marks are copied to each link, because the claim is deleted.
+    // Each link gets a copy of its claim's marks, because the claim is deleted.
     for (const { sequence, verified, voided } of links)
       prepared.unlink.run({ sequence, verified: Number(verified), voided: Number(voided) });
     return rows;

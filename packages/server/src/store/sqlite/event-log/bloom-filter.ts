@@ -35,7 +35,7 @@ export type AttributeHash = (account: number, attrID: string, attrValue?: string
 
 /** `secret`: the database's secret. Without it, nobody can look up which value a hash stands for. */
 export const createAttributeHash = (secret: Buffer): AttributeHash => {
-  // Changing this word would break the stored filters.
+  // Never change the word 'signature': the stored filters depend on it.
   const seed = createHmac('sha256', secret).update('signature').digest().readInt32LE();
   return (account, attrID, attrValue) => {
     const state = add(mix(seed ^ account), attrID);

@@ -5,8 +5,8 @@
  * - A **sequence** numbers events and statements in one order. Statements and erased events leave gaps.
  * - A **block** is a row with up to 72 events, as JSON with a column per field (event-block.ts), and a checksum
  *   (event-block-row.ts). Its key, `through`, is the sequence of the last event written to it.
- * - **Compaction** merges the small blocks of small commits into full blocks (compaction.ts). An event is written by its
- *   commit, and once, rarely twice, by compaction. An erasure rewrites its block.
+ * - **Compaction** merges the small blocks of small commits into full blocks (compaction.ts). An event is written by
+ *   its commit, and once, rarely twice, by compaction. An erasure rewrites its block.
  * - A **segment** is a range of about 131,072 events in compacted blocks, which are **indexed** together
  *   (segment-builder.ts).
  * - A **posting** lists the blocks of a segment with events of a user, contact, account or eventID.

@@ -63,7 +63,7 @@ export const createDedup = (db: Connection, recentKeys: RecentKeys) => {
     )
     .pluck();
   let recent: number[] = [noDay];
-  /** Returns `day` and the previous days with keys, newest first. */
+  /** Returns `day` and the previous days that have keys, newest first. */
   const recentDays = (day: number): number[] => {
     if (recent[0] === day) return recent;
     recentKeys.settle();
