@@ -14,7 +14,7 @@ export interface Load {
   readonly milliseconds: number;
   /** What each request contains: a number of events, or a contact to create. */
   readonly request: { readonly events: number } | 'contact';
-  /** Undefined: as fast as the responses arrive. */
+  /** Undefined to send requests as fast as the responses arrive. */
   readonly requestsPerSecond?: number;
   /** The first of 10,000 consecutive users who send the events, divided equally between the accounts. */
   readonly firstUser?: number;

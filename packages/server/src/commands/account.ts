@@ -28,8 +28,8 @@ type CreateOptions = DatabaseOptions & {
 const flagNames = (_: string, field: string): string => `--${field.toLowerCase()}`;
 
 /**
- * The script tag of a site whose web server forwards BASE_PATH (`/s/` if that is `/`). Empty if the tracker isn't
- * built.
+ * The script tag for a site whose web server forwards BASE_PATH (or `/s/`, if BASE_PATH is `/`). Empty if the tracker
+ * isn't built.
  */
 export const formatScriptTag = (options: CreateOptions, token: string): string[] => {
   if (!hasScriptTag()) return [];

@@ -9,7 +9,7 @@ export const define = (command: Command): void => {
   addDatabase(command)
     .option('--remove', 'remove the sample shop only')
     .option('--seed <number>', 'a whole number; each seed generates different data', '1')
-    // For tests.
+    // Used only by tests.
     .addOption(new Option('--events <number>').default('40000').hideHelp())
     .action((options) => (options.remove ? remove(options) : fill(options)));
 };

@@ -167,7 +167,10 @@ const printRows = (csv: boolean | undefined, head: readonly string[], rows: read
   else printLine(toTable([head.map((name) => name.toUpperCase()), ...rows.map((row) => row.map(toTableText))]));
 };
 
-/** Prints a response as JSON, or its rows under `columns`: those of its range, then those of the earlier range. */
+/**
+ * Prints a response as JSON, or its rows under `columns`: first the rows of its range, then the rows of the earlier
+ * range.
+ */
 const print = <Name extends ReportName>(
   { json, csv }: ReportOptions,
   response: ReportResponse<Name>,

@@ -97,7 +97,7 @@ const findInstalledWebServer = (): WebServer =>
 interface Answers {
   readonly site: string;
   readonly email: string;
-  /** Undefined: the console is reachable only from this machine. */
+  /** Undefined if the console is to be reachable only from this machine. */
   readonly consoleOrigin: string | undefined;
   readonly webServer: WebServer | undefined;
 }
@@ -109,7 +109,7 @@ const ask = async (options: Options, currentConsoleOrigin: string | undefined): 
     process.stdin.isTTY && process.stderr.isTTY && !isComplete
       ? createInterface({ input: process.stdin, output: process.stderr })
       : undefined;
-  // The iterator buffers lines that arrive before their prompt, such as pasted ones.
+  // The iterator buffers lines that arrive before their prompt, such as pasted lines.
   const lines = terminal?.[Symbol.asyncIterator]();
   const question = async (flag: string | undefined, text: string, fallback?: string): Promise<string> => {
     if (flag !== undefined) return flag;

@@ -13,7 +13,7 @@ export const demoAccountName = 'My site';
 const createInput = () =>
   createAccountInput.parse({
     accountName: demoAccountName,
-    // Lets pages add IDs to the catalogues, so that users can try out new ones.
+    // Lets pages add IDs to the catalogues, so that users can try out new IDs.
     browserCatalogue: true,
     profile: [{ profileID: 'customer', profileName: 'Customer' }],
     tag: [{ tagID: 'newsletter', tagName: 'Newsletter' }],

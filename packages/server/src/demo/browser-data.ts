@@ -25,7 +25,7 @@ interface PanelEvent {
 
 export interface BrowserData {
   readonly userUUID: string;
-  /** At most 50, newest first. */
+  /** At most 50 events, newest first. */
   readonly events: readonly PanelEvent[];
   readonly hasMore: boolean;
   /** The owners of the events. */

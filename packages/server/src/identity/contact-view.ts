@@ -77,7 +77,7 @@ interface Layer {
   readonly open: boolean;
 }
 
-/** Returns a claim's values without those that a claim can't set (see `Values`). */
+/** Returns a claim's values, except values that a claim can't set (see `Values`). */
 const settableValues = ({ fields, tags, attributes }: Values): Values => ({
   fields: Object.fromEntries(Object.entries(fields).filter(([, value]) => value)),
   tags: new Map([...tags].filter(([, has]) => has)),
@@ -171,13 +171,13 @@ const keyLayersOf = ({ values, verified, externalIDVerified, claims }: ContactRe
 };
 
 /**
- * Returns a contact as reads show it. `records` are its own record, then those of contacts merged into it, ascending by
- * contact.
+ * Returns a contact in the form that reads return. `records` has the contact's own record, then the records of contacts
+ * merged into it, ascending by contact.
  *
  * - For each field, attribute and tag, the first source with a value wins: the contact's own record, the merged
  *   records, the accepted claims, the open claims. Voided claims are ignored.
- * - Among accepted claims, and among open ones, the claim of the user with the newest link wins. Claims made in advance
- *   by others can't override the person's own.
+ * - Among accepted claims, and among open claims, the claim of the user with the newest link wins. So claims that other
+ *   people made in advance can't override the person's own claims.
  * - So a claim fills empty values but replaces nothing, and a cleared value stays cleared.
  * - The e-mail address and the external ID identify a contact, so they come only from a record, never from a claim,
  *   where they might identify another contact. They count as claimed until they are verified or a claim with them is

@@ -7,9 +7,11 @@
 export interface EntryMerges {
   /** Returns the ID that this one was merged into, or the ID itself. */
   keptOf(id: string): string;
-  /** Returns the group of this ID: first the ID that the others were merged into, then the others, ascending. */
+  /**
+   * Returns the group of this ID: first the ID that the other IDs were merged into, then these other IDs, ascending.
+   */
   idsOf(id: string): readonly string[];
-  /** Whether the ID is merged, or others were merged into it. */
+  /** Whether the ID was merged into another ID, or other IDs were merged into it. */
   has(id: string): boolean;
   /** All groups of merged IDs, each in the order of `idsOf`. */
   readonly groups: readonly (readonly string[])[];

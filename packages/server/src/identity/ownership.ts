@@ -108,7 +108,8 @@ const withoutMerges: Follow = (contact) => contact;
  * Then merges are followed. Only `decidingStatements` count.
  *
  * `statements` are those of the event's user, ascending by sequence; empty for an event without a user. The list must
- * not change afterwards: the first call for n statements takes O(n), and later calls use a cache and take O(log n).
+ * not change afterwards: the first call for a list of n statements takes O(n); later calls use a cache and take O(log
+ * n).
  */
 export const why = (event: PlacedEvent, statements: readonly Statement[], follow: Follow = withoutMerges): Why => {
   const { contact, statement, reason } =

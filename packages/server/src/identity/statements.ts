@@ -46,8 +46,8 @@ type LinkDecision<One> =
   | { readonly do: 'append' };
 
 /**
- * Returns the statements that determine owners: no voided ones, and no claimed ones between a verified link and an
- * unlink. Anyone who knows a userUUID can claim any address for it, but must not take over the events of a known
+ * Returns the statements that determine owners. Excludes voided statements, and claimed links between a verified link
+ * and an unlink. Anyone who knows a userUUID can claim any address for it, but must not take over the events of a known
  * contact.
  *
  * `statements` are one user's, ascending by sequence.

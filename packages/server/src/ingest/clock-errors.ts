@@ -13,7 +13,7 @@ import { BoundedMap } from '../shared/bounded-map.ts';
 const maxTransitMilliseconds = 60_000;
 /** The shortest plausible transit time. Negative because synchronized clocks still differ by about a second. */
 const minTransitMilliseconds = -1_000;
-/** Only the errors of wrong clocks are cached. */
+/** The maximum number of cached errors. Correct clocks are not cached. */
 const maxWrongClocks = 10_000;
 
 /**

@@ -1,9 +1,9 @@
 import { scrub } from './scrub.ts';
 
 /**
- * Returns the parts of an error that may be logged: its name, code and stack, and those of its causes. They are
- * scrubbed, because a message might quote input. Other properties are omitted, because a database error contains the
- * row.
+ * Returns the parts of an error that may be logged: its name, code and stack, and the same parts of its causes. They
+ * are scrubbed, because a message might quote input. Other properties are omitted, because a database error contains
+ * the row.
  */
 export const describeFault = (error: unknown, depth = 0): Record<string, unknown> => {
   if (!(error instanceof Error)) return { name: typeof error };

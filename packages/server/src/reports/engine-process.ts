@@ -94,7 +94,7 @@ const startProcess = (settings: EngineSettings, orderMilliseconds: number) => {
   post(settings);
 
   return {
-    /** Why the process ended; undefined while it runs. */
+    /** Why the process exited; undefined while it runs. */
     fault: () => ended,
     exited,
     processID: child.pid,

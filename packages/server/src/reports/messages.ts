@@ -60,7 +60,7 @@ export interface Orders {
   readonly purge: { readonly send: { readonly account: number }; readonly receive: undefined };
   /** Returns null if the files were damaged in the meantime and must be rebuilt. */
   readonly run: { readonly send: { readonly query: ReportQuery }; readonly receive: ReportResult<ReportQuery> | null };
-  /** Writes the events that are only in memory, unless there are few, and ends the process. */
+  /** Writes the events that are only in memory, unless there are few, and exits the process. */
   readonly end: { readonly send: Record<never, never>; readonly receive: undefined };
 }
 export type OrderName = keyof Orders;

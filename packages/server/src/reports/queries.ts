@@ -46,7 +46,7 @@ export const numberLimit = 1e100;
 /** After a pause of this length, a user's next event starts a new session. */
 export const sessionPauseMilliseconds = 30 * 60_000;
 
-/** The events of a report: those of the account with from ≤ eventTime < to. */
+/** The events of a report: the account's events with from ≤ eventTime < to. */
 interface QueryBase {
   readonly account: number;
   readonly from: number;
@@ -60,7 +60,8 @@ interface QueryBase {
 
 /**
  * Lists of IDs whose catalogue entries were merged. The first ID in a list is the target, under which events are
- * grouped. An attribute's value is that of the first ID that the event has. Conditions on events already list all IDs.
+ * grouped. An attribute's value is the value of the first ID in the list that the event has. Conditions on events
+ * already list all IDs.
  */
 export interface UnitedIDs {
   readonly events: readonly (readonly number[])[];
@@ -161,7 +162,7 @@ type MeasureName = 'events' | 'users' | 'people' | 'sessions';
 export interface BreakdownQuery extends QueryBase {
   readonly report: 'breakdown';
   readonly value: string | null;
-  /** One or two. */
+  /** One or two dimensions. */
   readonly dimensions: readonly Dimension[];
   /**
    * The offset of local time from UTC, in milliseconds, starting at each time. In ascending order; the first time is at
@@ -189,7 +190,7 @@ export interface BreakdownResult {
   /** Sorted by the measure `sort`, descending, then by the UTF-8 bytes of the values, null last. Null: no value. */
   readonly rows: readonly (MeasuresAmong & {
     readonly values: readonly (string | null)[];
-    /** Without `visits`. */
+    /** The measures in each interval, without `visits`. */
     readonly intervals?: readonly Measures[];
   })[];
   /**
@@ -209,7 +210,7 @@ export interface FunnelQuery extends QueryBase {
   readonly per: 'person' | 'session';
   /** The groups of the result's rows, of which there are at most `limit` (1 to 1,000). */
   readonly groups?: Grouping & { readonly limit: number };
-  /** Adds `times`. */
+  /** Adds `times` to the result. */
   readonly times?: boolean;
 }
 /**
@@ -331,14 +332,14 @@ export interface PeopleResult {
       readonly firstTime: number;
       readonly lastTime: number;
     })[];
-  /** Null on the last page. */
+  /** The position at the end of this page; null on the last page. */
   readonly next: PeopleEnd | null;
 }
 
 /** The first and last values in the events of contacts. The range is ignored. */
 export interface TouchesQuery extends QueryBase {
   readonly report: 'touches';
-  /** At most 1,000. */
+  /** The numbers of at most 1,000 contacts. */
   readonly contacts: readonly number[];
   readonly attributes: readonly string[];
   readonly own: OwnSites;

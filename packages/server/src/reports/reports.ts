@@ -25,7 +25,7 @@ export interface ReportsOptions {
   readonly buildMilliseconds?: number;
   /** The process is killed if an order has no reply after this time. */
   readonly orderMilliseconds?: number;
-  /** The process ends after this time without a report. */
+  /** The process exits after this time without a report. */
   readonly idleMilliseconds?: number;
   /** The maximum number of events in a file. */
   readonly eventsOfFile?: number;
@@ -117,7 +117,7 @@ const toRefusal = (error: unknown): Refusal | undefined => {
   return error instanceof Refusal ? error : undefined;
 };
 
-/** Counts reports while they wait and run, and refuses those beyond the limits. */
+/** Counts waiting and running reports, and refuses reports beyond the limits. */
 const createAdmission = () => {
   let active = 0;
   let activeShared = 0;
@@ -150,7 +150,7 @@ const createAdmission = () => {
   };
 };
 
-/** Counts uses of the engine, which ends after `idleMilliseconds` without any. */
+/** Counts concurrent uses of the engine, and ends the engine after `idleMilliseconds` without a use. */
 const createUses = (end: () => Promise<void>, idleMilliseconds: number) => {
   let uses = 0;
   let idle: NodeJS.Timeout | undefined;
@@ -186,7 +186,7 @@ export interface ReportsMeasures {
   readonly processID: number | undefined;
 }
 
-/** Reports whose files are in a folder with a subfolder for each account. */
+/** Reports with files, which are in a folder with a subfolder for each account. */
 export interface FiledReports extends Reports {
   accountsWithFiles(): Promise<number[]>;
   /**

@@ -77,7 +77,7 @@ export const journeys: Readonly<Record<keyof typeof journeyWeights, Journey>> = 
   member: { steps: [{ visit: 'product', becomes: 'member' }, returns] },
   /** Orders by mail: only the shop's server sends data about this person, never a page. */
   wholesaler: { steps: [{ becomes: 'wholesale' }, { chance: 0.7, repeats: true, change: 'ship' }] },
-  /** The same person twice, from a form and from an order, until the shop merges them. */
+  /** A person with two contacts, from a form and from an order, until the shop merges the contacts. */
   duplicate: {
     other: 'same',
     steps: [

@@ -59,8 +59,8 @@ const createEvent = (random: Random, name: shop.EventName, eventTime: number, at
 });
 
 /**
- * `spec`: browser, operating system, device and country, or `robot`. The labels are those that the server adds to
- * events.
+ * `spec`: browser, operating system, device and country, or `robot`. The returned labels are the attributes that the
+ * server adds to events.
  */
 export const createBrowser = (random: Random, spec?: string) => {
   const values = spec ?? `${random.weighted(shop.deviceWeights)}/${random.weighted(shop.countryWeights)}`;
@@ -130,9 +130,7 @@ const unsubscribeFields = {
   ...{ addedTags: [], removedTags: ['newsletter'] },
 };
 
-/**
- * Returns a function that simulates a journey and returns those of its actions that happen before the end of the month.
- */
+/** Returns a function that simulates a journey and returns its actions, except actions after the end of the month. */
 const createPlayer = (random: Random, now: number) => {
   const daysBefore = (days: number): number => Math.floor(now - days * dayMs);
   const namesakes = new Map<string, number>();

@@ -31,7 +31,7 @@ export const createVisitors = (store: Store, account: number, now = Date.now) =>
     const time = now();
     const tokens = await store.listTokens({ account });
     const token = tokens.find(({ kind, revokedTime }) => kind === 'browser' && revokedTime === null);
-    // Without a live token, the shop is being removed.
+    // If there is no live token, the shop is being removed.
     if (token === undefined || time > startTime + visitorsMs) return false;
     const events = futureEvents.filter(({ eventTime }) => eventTime <= time);
     futureEvents = futureEvents.filter(({ eventTime }) => eventTime > time);

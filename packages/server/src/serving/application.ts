@@ -123,7 +123,7 @@ export const loadApplication = async (withDemo: boolean) => {
     // One address may hold at most half of all connections.
     const shares = createConnectionLimits(trustProxy, Math.ceil(maxConnections / 2));
     const tokenUse = createTokenUse(store, Date.now);
-    // With PORT=0 the port is known only once the server listens.
+    // With PORT=0, the port is known only once the server listens.
     const root = () => rootURL({ ...config, port: (server.address() as AddressInfo).port });
     const signInCodes = createSignInCodes();
     const app = createApp({

@@ -4,7 +4,10 @@ import { isIP } from 'node:net';
 import { type CountryResponse, Reader } from 'mmdb-lib';
 import { BadConfiguration } from '../config/config.ts';
 
-/** An address's record: `country` in files of MaxMind and DB-IP, `country_code` in those of ip-location-db. */
+/**
+ * An address's record: it has `country` in files from MaxMind and DB-IP, and `country_code` in files from
+ * ip-location-db.
+ */
 type CountryRecord = Partial<Pick<CountryResponse, 'country'>> & { readonly country_code?: unknown };
 
 /** ISO 3166-1 alpha-2. Limits the label to 676 values. */

@@ -19,8 +19,9 @@ interface ConnectionState {
 }
 
 /**
- * Returns a function that stops accepting connections. It first accepts those pending in the kernel, one per event-loop
- * turn, because closing would reset them. A short turn that accepts none shows that the backlog is empty.
+ * Returns a function that stops accepting connections. It first accepts connections that are pending in the kernel, one
+ * per event-loop turn, because closing would reset them. A short turn without a new connection shows that the backlog
+ * is empty.
  */
 const createListenerClose = (server: Server): (() => Promise<void>) => {
   let accepted = 0;
@@ -55,7 +56,7 @@ type Drain = (limitMs: number, onListenerClosed: () => void) => Promise<number>;
  * number.
  *
  * Node's `server.close()` closes idle connections immediately, although a request might be on its way. It also leaves
- * connections open that were never used, such as those that browsers open in advance.
+ * unused connections open, such as connections that browsers open in advance.
  */
 export const trackConnections = (server: Server): Drain => {
   const connections = new Map<Socket, ConnectionState>();
@@ -91,7 +92,8 @@ export const trackConnections = (server: Server): Drain => {
   return async (limitMs, onListenerClosed) => {
     const deadline = performance.now() + limitMs;
     await closeListener();
-    // Only now: a client whose connection is closed opens a new one, which would be reset if the listener closed later.
+    // Connections are closed only now, because a client whose connection is closed opens a new one, which would be
+    // reset if the listener closed later.
     draining = true;
     onListenerClosed();
     for (const { responses } of connections.values())

@@ -1,10 +1,10 @@
 /** Limits connections so that the process does not run out of file descriptors. */
 import { readFileSync } from 'node:fs';
 
-/** For the database, the erasure record, the log, pipes and threads. A server uses about 40. */
+/** File descriptors for the database, the erasure record, the log, pipes and threads. A server uses about 40. */
 const reservedDescriptors = 64;
 
-/** This many idle connections take 100 MB of memory. */
+/** This number of idle connections takes 100 MB of memory. */
 const maxConnections = 20_000;
 
 /** The process's RLIMIT_NOFILE (getrlimit(2)). Node raises the soft limit to the hard limit. */

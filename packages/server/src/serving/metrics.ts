@@ -206,7 +206,7 @@ interface MetricsOptions extends MetricsSources {
 }
 
 interface ServedMetrics {
-  /** For the public port; undefined without a token. */
+  /** Access to /metrics on the public port; undefined without a token. */
   readonly access: MetricsAccess | undefined;
   stop(): Promise<void>;
 }

@@ -122,7 +122,7 @@ export const startPurging = (
 
 interface ServedReports {
   readonly reports: FiledReports;
-  /** The store for requests, whose erasures wait for the files. */
+  /** The store for requests. Its erasures wait until the report files are purged. */
   readonly store: Store;
   stop(): Promise<void>;
 }

@@ -146,7 +146,7 @@ const serveStore = async ({ store, config, options, log, application, failure }:
       stopping = true;
     });
     const [cutOff] = await Promise.all([drained, stopRetentionJob(), stop()]);
-    // Only after the last report is complete.
+    // Stopped only after the last request, so that the last report is complete.
     await openedReports?.stop();
     await finish();
     await store.close();

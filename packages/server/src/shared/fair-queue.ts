@@ -10,13 +10,13 @@ interface QueuedTask extends TaskOwner {
 }
 
 /**
- * Runs at most `max` tasks concurrently; the others wait. Accounts take turns, and tasks of share links start last. The
- * last free slot is reserved for accounts with no running task, so that neither one account nor share links can occupy
- * all slots.
+ * Runs at most `max` tasks concurrently; other tasks wait. Accounts take turns, and tasks for share links start last.
+ * The last free slot is reserved for accounts with no running task, so that neither one account nor share links can
+ * occupy all slots.
  */
 export const createFairQueue = (max: number) => {
   let free = max;
-  /** The number of running tasks by account, except those of share links. */
+  /** The number of running tasks by account, except tasks for share links. */
   const running = new Map<number, number>();
   /** In the order in which they start. The tasks of the account that had the last turn are at the end. */
   let waiting: readonly QueuedTask[] = [];

@@ -34,7 +34,7 @@ export const readPosition = async (folder: string): Promise<Position | undefined
     const position: Position = JSON.parse(content);
     if (position.version === 1) return position;
   } catch {
-    // Not JSON.
+    // The file is not JSON.
   }
   throw new Error(`${path} is damaged or from a later release: export to a new folder`);
 };

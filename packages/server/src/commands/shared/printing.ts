@@ -1,6 +1,9 @@
 /** Prints the output of commands (JSON, CSV, tables or lines) and error messages. */
 
-/** Control characters (C0, DEL, C1), format characters (bidirectional ones too), line and paragraph separators. */
+/**
+ * Control characters (C0, DEL, C1), format characters (including bidirectional controls), line and paragraph
+ * separators.
+ */
 const controls = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** Makes untrusted text safe for a terminal: replaces characters that could move the cursor or change other text. */

@@ -5,7 +5,7 @@ import { bindingsOf, createIsIn } from './client-address.ts';
 const isLoopbackAddress = createIsIn(['127.0.0.0/8', '::1']);
 
 /**
- * Whether a Host header (RFC 9110 section 7.2) names this machine, as `localhost` and its subdomains do (RFC 6761
+ * Whether a Host header (RFC 9110 section 7.2) refers to this machine, as `localhost` and its subdomains do (RFC 6761
  * section 6.3).
  */
 export const isLoopbackName = (host: string): boolean => {
@@ -17,13 +17,13 @@ export const isLoopbackName = (host: string): boolean => {
   return name === 'localhost' || name.endsWith('.localhost') || name === '::1' || /^127\.\d+\.\d+\.\d+$/.test(name);
 };
 
-/** Whether the Host header names this machine and no proxy forwarded the request. */
+/** Whether the Host header refers to this machine and no proxy forwarded the request. */
 export const namesThisMachine = (headers: { get(name: string): string | null }): boolean =>
   isLoopbackName(headers.get('host') ?? '') &&
   ['x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'forwarded', 'via'].every((name) => !headers.get(name));
 
 /**
- * Whether a connection comes directly from this machine, with a Host header that names this machine. After DNS
+ * Whether a connection comes directly from this machine, with a Host header that refers to this machine. After DNS
  * rebinding, the browser sends the attacker's name as Host and fails this check.
  */
 export const isLocalVisitor = ({

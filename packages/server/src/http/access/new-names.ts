@@ -8,7 +8,7 @@ import type { NewEvent } from '../../store/store.ts';
 import { accountOf, type Caller } from './caller.ts';
 import type { RateLimit } from './rate-limits.ts';
 
-/** With the longest names, this takes up to 5 MB. */
+/** With the longest names, these entries take up to 5 MB. */
 const maxCountedNames = 10_000;
 
 /** Returns a request's events. Events beyond the limit are not allowed to add their names. */

@@ -16,7 +16,10 @@ import { createRateLimit, type Rate } from './rate-limits.ts';
 import type { FindValidToken } from './valid-token.ts';
 
 const delayMilliseconds = 1_000;
-/** Each delayed response takes memory. Beyond this number, responses are sent immediately. */
+/**
+ * Beyond this number of delayed responses, further responses are sent immediately, because each delayed response takes
+ * memory.
+ */
 const maxDelayed = 1_000;
 
 interface RefusalBudgetOptions {

@@ -6,7 +6,7 @@ import { BoundedMap } from '../../shared/bounded-map.ts';
 
 interface RefusedOrigin {
   readonly origin: string;
-  /** In milliseconds since 1970. */
+  /** When the page sent the request, in milliseconds since 1970. */
   readonly time: number;
 }
 

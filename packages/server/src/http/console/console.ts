@@ -32,7 +32,7 @@ interface Dependencies {
   readonly signInCodes: SignInCodes;
   /** The rate of guesses at codes, by address. */
   readonly unknownTokenRate: Rate;
-  /** The origin whose pages may sign in, in addition to those on this machine. */
+  /** The origin whose pages may sign in, in addition to pages on this machine. */
   readonly consoleOrigin: string | undefined;
   readonly sampleShop: SampleShop | undefined;
   readonly now: () => number;

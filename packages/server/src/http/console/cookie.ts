@@ -1,7 +1,7 @@
 /**
  * The console's cookie, and the check that a request is allowed to use it. A session is a separate token whose secret
- * is only in the cookie: scripts can't read the cookie, and other sites can't make a browser send it. One cookie holds
- * a browser's sessions in several accounts.
+ * is only in the cookie: scripts can't read the cookie, and other sites can't make a browser send it. One cookie
+ * contains a browser's sessions in several accounts.
  */
 import { nanoid } from 'nanoid';
 import { isLoopbackName, namesThisMachine } from '../access/loopback.ts';
@@ -18,7 +18,7 @@ export const maxInCookie = 5;
 /** `__Host-` guarantees that this host set the cookie, over HTTPS (RFC 6265bis, 4.1.3.2). */
 const secureName = '__Host-firsthand';
 
-/** For localhost, without HTTPS. Cookies ignore ports, so each local server needs its own name. */
+/** The cookie's name on localhost, without HTTPS. Cookies ignore ports, so each local server needs its own name. */
 const localName = (host: string): string => `firsthand-${/:(\d+)$/.exec(host)?.[1] ?? '80'}`;
 
 /**

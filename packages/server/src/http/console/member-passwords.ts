@@ -45,7 +45,7 @@ interface Attempt {
   readonly emailKey: string;
   /** The members with the e-mail address who have signed in from this network. */
   readonly known: readonly MemberCredentials[];
-  /** The members whose passwords are compared. */
+  /** The members whose passwords are compared with the password that was sent. */
   readonly compared: readonly MemberCredentials[];
 }
 

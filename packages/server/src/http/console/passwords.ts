@@ -9,7 +9,7 @@ const minCharacters = 15;
 const maxCharacters = 256;
 /** A character has at most four UTF-16 code units in any normalization form (UAX #15, table 8). */
 const maxUnits = maxCharacters * 4;
-/** With fewer distinct characters, a password is just a pattern. */
+/** A password with fewer distinct characters is just a pattern. */
 const minDistinctCharacters = 5;
 
 /**

@@ -34,7 +34,7 @@ interface Dependencies {
   readonly sessions: Sessions;
   readonly admit: Admit;
   readonly budgetOf: BudgetOf;
-  /** The origin whose pages may sign in, in addition to those on this machine. */
+  /** The origin whose pages may sign in, in addition to pages on this machine. */
   readonly consoleOrigin: string | undefined;
   readonly sampleShop: SampleShop | undefined;
   readonly now: () => number;

@@ -31,10 +31,7 @@ interface Dependencies {
 }
 
 export const createSampleShopHandlers = ({ shop, sessions, pageSessions }: Dependencies) => ({
-  /**
-   * For the sessions of a browser on this machine: the shop's accountUUID, or '' if no session is signed in to the
-   * shop.
-   */
+  /** Returns whether the shop exists, and its accountUUID if one of these sessions is signed in to it, otherwise ''. */
   describe: async (summaries: readonly { readonly accountUUID: string }[]) => ({
     accountUUID: summaries.find(({ accountUUID }) => shop.isShop(accountUUID))?.accountUUID ?? '',
     exists: await shop.exists(),

@@ -94,7 +94,7 @@ export interface Budget {
 }
 
 /**
- * Reads a request's fields: those in the query string and, for a POST, those in the body, which take precedence.
+ * Reads a request's fields from the query string and, for a POST, from the body. Fields in the body take precedence.
  * Rejects with Unparsed if the fields can't be parsed, and like `budget` for a large body or URL.
  */
 export const readInput = async (

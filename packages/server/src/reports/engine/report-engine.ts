@@ -53,7 +53,7 @@ const createReportRunner = (instance: DuckDBInstance) => {
       });
       const runIn = async (connection: DuckDBConnection) => {
         activeConnection = connection;
-        // In one transaction, so that all statements of a report read the same events.
+        // Runs in one transaction, so that all statements of a report read the same events.
         await connection.run('BEGIN');
         const source = await preparePeople(connection, account.snapshot(), query);
         return { result: await compute(connection, source, query), through: source.through };

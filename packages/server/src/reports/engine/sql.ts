@@ -59,7 +59,7 @@ export const integers = (values: readonly number[]): SQL =>
 export const doubles = (values: readonly (number | null)[]): SQL =>
   toClause({ value: listValue([...values]), type: LIST(DOUBLE) });
 
-/** The text and parameters of a statement. A parameter that occurs twice is numbered once. */
+/** The text and parameters of a statement. A parameter that occurs several times has a single number. */
 export const compile = ({ parts }: SQL): { text: string; values: DuckDBValue[]; types: DuckDBType[] } => {
   const parameters = [...new Set(parts.filter((part) => typeof part !== 'string'))];
   const numbers = new Map(parameters.map((parameter, index) => [parameter, index + 1]));

@@ -7,7 +7,7 @@ import type { Authentication, Registration } from './responses.ts';
 
 /** EdDSA, ES256 and RS256 (COSE algorithms, RFC 9053 and RFC 8812). Every authenticator supports at least one. */
 const algorithms = [-8, -7, -257];
-/** In base64url. A 4,096-bit RSA key has 700 characters. */
+/** The maximum length of a key in base64url. A 4,096-bit RSA key has 700 characters. */
 const maxKeyCharacters = 1_024;
 
 /** Loaded lazily, because it takes 40 ms and most servers have no passkeys. */

@@ -99,7 +99,7 @@ export const createSharedRoutes = ({
   const show = async (opened: OpenLink): Promise<object> => {
     const { link, view } = opened;
     return {
-      // Not hidden: its author wrote it for the people who open the link.
+      // The name is not hidden, because its author wrote it for the people who open the link.
       shareName: link.shareName,
       viewPage: link.page,
       // The reports' own time zone, because the account's might have changed in the meantime.

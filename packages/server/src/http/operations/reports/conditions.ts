@@ -49,7 +49,7 @@ export interface ResolvedNames {
   readonly contacts: ContactMatches;
   /** The contacts in each group, for dimensions that group by contacts. */
   readonly lists: ContactLists;
-  /** The merged entries, for dimensions whose values are IDs of entries. */
+  /** The merged entries, for dimensions whose values are IDs of catalogue entries. */
   readonly merges: ReadonlyMap<DimensionText, EntryMerges>;
   /** When the report runs, in milliseconds since 1970. */
   readonly now: number;

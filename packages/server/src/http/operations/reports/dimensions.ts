@@ -9,7 +9,7 @@ import { pathAttrID } from '../../../reports/attributes.ts';
 import type { ContactList, Dimension, Grouping, OwnSites } from '../../../reports/queries.ts';
 import { offsetsIn, type Range } from './ranges.ts';
 
-/** For each dimension of contacts, the contacts with each value. */
+/** The contacts with each value, for each dimension that groups by contacts. */
 export type ContactLists = ReadonlyMap<ContactDimension, readonly ContactList[]>;
 
 const events = { 'first:': 'first', 'last:': 'last', 'person:first:': 'personFirst' } as const;

@@ -3,7 +3,7 @@ import { createOffsetAt, day } from '../calendar.ts';
 
 export type Moving = 'day' | 'month';
 
-/** From the year 1000: JavaScript interprets years below 100 as 19xx. */
+/** Matches days from the year 1000 on, because JavaScript interprets years below 100 as 19xx. */
 const dayForm = /^([1-9]\d{3})-(\d\d)-(\d\d)$/;
 
 const clockAt = (time: number, timeZone: string): Date => new Date(time + createOffsetAt(timeZone)(time));

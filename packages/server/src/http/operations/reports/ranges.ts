@@ -72,8 +72,8 @@ const earlierOfDay = ({ from, to }: Range, compare: ComparisonPeriod, isOpen: bo
 };
 
 /**
- * Returns the earlier range to compare with. If `isOpen`, the range ends now, during its last day: the previous range
- * is then whole days earlier and ends at the same time of day, so that days are comparable.
+ * Returns the earlier range to compare with. If `isOpen`, the range ends now, during its last day. The previous range
+ * is then shifted by whole days, and ends at the same time of day, so that days are comparable.
  */
 const earlierRange = (range: Range, compare: ComparisonPeriod, isOpen: boolean, offsetAt: OffsetAt): Range => {
   const { from, to } = range;
@@ -88,7 +88,7 @@ const earlierRange = (range: Range, compare: ComparisonPeriod, isOpen: boolean, 
       return { from: earlierTime(from, compare, offsetAt, true), to: addDay(lastDay, 1) };
     }
     const end = earlierTime(to, compare, offsetAt, false);
-    // In a shorter month, such as February, the comparison stops at its end.
+    // If the earlier month is shorter, such as February, the earlier range stops at the end of that month.
     const lastEnd = compare === 'month' ? startOfMonth(monthOf(to, offsetAt), offsetAt) : end;
     return { from: earlierTime(from, compare, offsetAt, true), to: Math.min(end, lastEnd) };
   }

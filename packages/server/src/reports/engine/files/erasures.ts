@@ -70,7 +70,7 @@ export const createErasures = (account: number, first: number, until: number) =>
     get generation() {
       return generation;
     },
-    /** For the manifest. */
+    /** The state to store in the manifest. */
     get stored() {
       return { firstSequence, cutUntil };
     },

@@ -104,7 +104,7 @@ export const openEvents = async ({ account, storedFiles, parquetFiles, erasures,
       const file = files.at(-1);
       return file ? parquetFiles.readLast(file) : null;
     },
-    /** For the manifest. */
+    /** The state to store in the manifest. */
     get stored(): Pick<Manifest, 'events' | 'through'> {
       // Not the last sequence of the feed, which might belong to another account's event: after a backup is restored,
       // this account might reuse that sequence.
@@ -113,7 +113,7 @@ export const openEvents = async ({ account, storedFiles, parquetFiles, erasures,
     get tailEvents(): number {
       return tail.events;
     },
-    /** A query of all events, including those to be removed. */
+    /** A query of all events, including events that are to be removed. */
     selectAll: (names: readonly string[]): SQL =>
       parquetFiles.selectWith(files, names, null, selectTail(tail, names, null)),
     snapshot: (through: number) => createSnapshot(parquetFiles, files, tail, erasures.condition, through),

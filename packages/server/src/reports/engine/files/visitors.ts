@@ -124,7 +124,7 @@ export const createVisitors = (account: number, storedBroken: readonly number[])
       bounds: { ...bounds },
       irregular: { table, visitors: isDisabled() ? 'all' : listedCount },
     }),
-    /** For the manifest. */
+    /** The broken visitors, for the manifest. */
     broken: (): number[] => [...broken],
     /** Initializes from existing events. `rows` selects their `visitorColumns`. */
     async load(connection: DuckDBConnection, rows: SQL): Promise<void> {

@@ -5,7 +5,7 @@ import { and, clause, name as column, list, or, type SQL, sql } from '../sql.ts'
 
 /** Adds the columns that its SQL uses to `read`. */
 export const createConditions = (source: Source, query: ReportQuery, read: Set<string>) => {
-  /** The merged IDs of an attribute, whose value is that of the first of these IDs that an event has. */
+  /** The merged IDs of an attribute. Its value is the value of the first of these IDs that an event has. */
   const listIDs = (attrID: string): readonly string[] =>
     query.united?.attributes.find((ids) => ids.includes(attrID)) ?? [attrID];
   const readIn = (from: 'text' | 'number', attrID: string): SQL => {

@@ -76,7 +76,7 @@ const byHashes = clause`count(*) AS events, count(DISTINCT "user") FILTER (WHERE
   count(DISTINCT person) AS people, count(DISTINCT session) AS sessions`;
 
 const toColumns = (keys: readonly string[]): SQL => list(keys.map(name));
-/** Excludes the rows of `h` whose group is in a table. */
+/** Excludes the rows of `h` whose group is in `table`. */
 const notIn = (keys: readonly string[], table: SQL): SQL => clause`h ANTI JOIN ${table} t ON ${sameGroup(keys)}`;
 
 const countByHashes = async (connection: DuckDBConnection, { keys, hits, once }: Groups): Promise<GroupCounts> => {

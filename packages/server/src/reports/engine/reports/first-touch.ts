@@ -51,7 +51,7 @@ export const writeFirstMatches = async (
 ): Promise<SQL> => {
   const scope = await createScopeOfAll(connection, source, query);
   const has = sql`${scope.text(comparison.attrID)} IS NOT NULL`;
-  // This is the only comparison that a person who never had the attribute meets.
+  // A person who never had the attribute meets only this comparison.
   const isAbsence = 'exists' in comparison && !comparison.exists;
   scope.add('has', has);
   scope.add('met', scope.meets(comparison));

@@ -26,13 +26,13 @@ export interface HitOptions {
   readonly person?: boolean;
   readonly session?: boolean;
   readonly sequence?: boolean;
-  /** Each event once, without its groups. */
+  /** Selects each event once, without its groups. */
   readonly once?: boolean;
-  /** Events that match a BreakdownQuery's `among` instead of its condition. */
+  /** Selects events that match a BreakdownQuery's `among` instead of its condition. */
   readonly among?: boolean;
-  /** The column `adds` (see Scope.adds). */
+  /** Includes the column `adds` (see Scope.adds). */
   readonly adds?: boolean;
-  /** Only events of users in the table `owned` (contact-users.ts). */
+  /** Selects only events of users in the table `owned` (contact-users.ts). */
   readonly owned?: boolean;
 }
 

@@ -47,7 +47,7 @@ export const createProgress = (
         return;
       }
       state[first] = time;
-      // From the last step to the first, so that an event does not count for two steps.
+      // Goes from the last step to the first, so that an event does not count for two steps.
       for (let step = steps - 1; step > 0; step -= 1) {
         if ((meets & (1 << step)) === 0) continue;
         const place = first + 2 + step;
