@@ -90,11 +90,11 @@ export const openCached = async <About>(
   }
 };
 
-const isOfDatabase = (name: string): boolean => name.startsWith('firsthand.db');
+const isDatabaseFile = (name: string): boolean => name.startsWith('firsthand.db');
 
 /** The total size of the database's files in the folder. */
 export const sumFileSizes = async (inFolder: string): Promise<number> => {
-  const names = (await readdir(inFolder)).filter(isOfDatabase);
+  const names = (await readdir(inFolder)).filter(isDatabaseFile);
   const sizes = await Promise.all(names.map(async (name) => (await stat(join(inFolder, name))).size));
   return sizes.reduce((sum, size) => sum + size, 0);
 };
@@ -116,7 +116,7 @@ export const withCopy = async <Value>(
 ): Promise<Value> => {
   const copy = await mkdtemp(join(folder, 'copy-'));
   try {
-    for (const name of (await readdir(from)).filter(isOfDatabase)) {
+    for (const name of (await readdir(from)).filter(isDatabaseFile)) {
       await copyFile(join(from, name), join(copy, name), constants.COPYFILE_FICLONE);
       await sync(join(copy, name));
     }

@@ -11,7 +11,7 @@ const shares = [250, 150, 100, 80, 70, 50, 50, 40, 40, 30, 30, 20, 20, 20, 10, 1
 export const countedEventID = 6;
 export const eventIDCount = shares.length;
 
-const maxEventsOfBusiest = 2_000_000;
+const maxBusiestEvents = 2_000_000;
 const eventsPerUser = 50;
 const eventsPerVisit = 10;
 /** One of this many visitors signs up, at the start of a visit. */
@@ -19,7 +19,7 @@ const usersPerContact = 20;
 const concurrentVisits = 100;
 
 /** The approximate number of events of the busiest user. */
-export const countBusiestEvents = (events: number): number => Math.min(events * 0.4, maxEventsOfBusiest);
+export const countBusiestEvents = (events: number): number => Math.min(events * 0.4, maxBusiestEvents);
 
 export const userName = (user: number): string => `user_${String(user).padStart(16, '0')}`;
 export const busiestUser = userName(0);

@@ -3,7 +3,7 @@ import type { Hono } from 'hono';
 import type { PagePaths } from '../http/script-tag.ts';
 import { type DemoAccount, openDemoAccount } from './account.ts';
 import { createPage } from './page.ts';
-import { answerHeaders } from './response-headers.ts';
+import { responseHeaders } from './response-headers.ts';
 import { createStream, type StreamOptions } from './stream.ts';
 
 export interface Demo extends Pick<DemoAccount, 'browserToken' | 'serverToken'> {
@@ -31,7 +31,7 @@ export const openDemo = async ({
       app.get(`${basePath}demo/`, page);
       app.get(`${basePath}demo/stream`, stream);
       const roots = new Set([basePath, basePath.replace(/(?<=.)\/$/, ''), `${basePath}demo`]);
-      const headers = { ...answerHeaders, Location: `${basePath}demo/` };
+      const headers = { ...responseHeaders, Location: `${basePath}demo/` };
       for (const path of roots) app.get(path, (c) => c.body(null, 302, headers));
     },
   };

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Handler } from 'hono';
 import { type PagePaths, scriptTag } from '../http/script-tag.ts';
-import { answerHeaders } from './response-headers.ts';
+import { responseHeaders } from './response-headers.ts';
 
 const template = new URL('./page.html', import.meta.url);
 
@@ -28,7 +28,7 @@ export const createPage = (browserToken: string, paths: PagePaths): Handler => {
   return (c) => {
     const nonce = randomBytes(16).toString('base64url');
     return c.html(page.replaceAll('{nonce}', nonce), 200, {
-      ...answerHeaders,
+      ...responseHeaders,
       'Content-Security-Policy': createPolicy(nonce),
       'Cross-Origin-Opener-Policy': 'same-origin',
     });

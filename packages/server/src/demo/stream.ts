@@ -10,7 +10,7 @@ import { isLocalVisitor } from '../http/access/loopback.ts';
 import { describeFault } from '../logging/faults.ts';
 import type { Store, StoreCaller } from '../store/store.ts';
 import { readBrowserData } from './browser-data.ts';
-import { answerHeaders } from './response-headers.ts';
+import { responseHeaders } from './response-headers.ts';
 
 export interface StreamOptions {
   readonly store: Store;
@@ -29,7 +29,7 @@ const readErrorMessage = 'The service could not read its data. See its log for t
 const refuse = (status: 400 | 403 | 500 | 503, reason: string): Response =>
   new Response(`${reason}\n`, {
     status,
-    headers: { ...answerHeaders, 'Content-Type': 'text/plain; charset=utf-8' },
+    headers: { ...responseHeaders, 'Content-Type': 'text/plain; charset=utf-8' },
   });
 
 export const createStream = ({ store, caller, log, isStopping }: StreamOptions): Handler => {
@@ -74,7 +74,7 @@ export const createStream = ({ store, caller, log, isStopping }: StreamOptions):
     const userUUID = getCookie(c, userCookieName);
     if (!userUUID || !userUUIDPattern.test(userUUID)) return refuse(400, 'This browser has no userUUID cookie yet.');
     // No stream for HEAD requests, because no client would read or close it.
-    if (c.req.method === 'HEAD') return c.body(null, 200, { ...answerHeaders, 'Content-Type': 'text/event-stream' });
+    if (c.req.method === 'HEAD') return c.body(null, 200, { ...responseHeaders, 'Content-Type': 'text/event-stream' });
     if (open >= maxStreams) return refuse(503, 'Too many panels are open.');
     open += 1;
     let first: string;
@@ -96,7 +96,7 @@ export const createStream = ({ store, caller, log, isStopping }: StreamOptions):
         open -= 1;
       }
     });
-    for (const [name, value] of Object.entries(answerHeaders)) response.headers.set(name, value);
+    for (const [name, value] of Object.entries(responseHeaders)) response.headers.set(name, value);
     return response;
   };
 };

@@ -13,7 +13,7 @@ it('deletes only a deleted account’s files, whether the account is open or not
   const folder = join(temporaryFolder(), 'reports');
   const open = () => {
     const opened = createReports({
-      ...{ feed: store, folder, memory: 256 * 2 ** 20, threads: 1, eventsOfFile: 100, niceness: 0 },
+      ...{ feed: store, folder, memory: 256 * 2 ** 20, threads: 1, eventsPerFile: 100, niceness: 0 },
       ...reportTimeouts,
     });
     onTestFinished(() => opened.close());

@@ -9,7 +9,7 @@ export interface EngineSettings {
   readonly memoryBytes: number;
   readonly threads: number;
   /** The maximum number of events in a file. */
-  readonly eventsOfFile: number;
+  readonly eventsPerFile: number;
   /** The nice(1) increment of the process, up to 19. */
   readonly niceness: number;
 }

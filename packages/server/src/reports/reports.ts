@@ -28,7 +28,7 @@ export interface ReportsOptions {
   /** The process exits after this time without a report. */
   readonly idleMilliseconds?: number;
   /** The maximum number of events in a file. */
-  readonly eventsOfFile?: number;
+  readonly eventsPerFile?: number;
   /** The nice(1) increment of the process once it has started, up to 19, so that ingestion takes precedence. */
   readonly niceness?: number;
 }
@@ -215,11 +215,11 @@ export const createReports = ({
   buildMilliseconds = limitMilliseconds,
   orderMilliseconds = 5 * 60_000,
   idleMilliseconds = 5 * 60_000,
-  eventsOfFile = 1_000_000,
+  eventsPerFile = 1_000_000,
   niceness = 5,
 }: ReportsOptions): FiledReports => {
   const engine = createEngineProcess(
-    { folder, memoryBytes: memory, threads, eventsOfFile, niceness },
+    { folder, memoryBytes: memory, threads, eventsPerFile, niceness },
     orderMilliseconds,
   );
   const takeTurn = createFairQueue(maxRunning);

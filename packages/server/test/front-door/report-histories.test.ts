@@ -153,7 +153,7 @@ const open = () =>
     folder,
     memory: 256 * 2 ** 20,
     threads: 1,
-    eventsOfFile: 40,
+    eventsPerFile: 40,
     niceness: 0,
     ...reportTimeouts,
   });

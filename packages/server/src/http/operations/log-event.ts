@@ -54,7 +54,7 @@ const toEvent = (input: InputOf<'logEvent'>, context: RequestContext): NewEvent 
 };
 
 /** Checks one entry of a batch, and returns the event to store or its problem. */
-const toEventOfBatch = (
+const toBatchEvent = (
   entry: unknown,
   at: string,
   envelope: InputOf<'logEvents'>,
@@ -82,7 +82,7 @@ export const checkEntries = (
   context: RequestContext,
   contextAt: (index: number) => RequestContext = () => context,
 ): (NewEvent | Problem)[] =>
-  input.event.map((entry, index) => toEventOfBatch(entry, `event[${index}]`, input, contextAt(index)));
+  input.event.map((entry, index) => toBatchEvent(entry, `event[${index}]`, input, contextAt(index)));
 
 /** Lists each property because spreading toStoreCaller's result makes a single event 25 % slower (Node 20). */
 const toBatch = (caller: Caller, events: readonly NewEvent[]): EventBatch => {

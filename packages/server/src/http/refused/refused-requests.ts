@@ -20,8 +20,8 @@ import { accountOf, type Caller } from '../access/caller.ts';
 import type { RequestFields } from '../request/input.ts';
 
 /** The statuses of requests that can succeed after a fix, unlike missing rights, rate limits and erased contacts. */
-const keptStatuses: readonly number[] = [400, 404, 409];
-export const isRefusableCode = (code: ErrorCode): boolean => keptStatuses.includes(statusOf(code));
+const storedStatuses: readonly number[] = [400, 404, 409];
+export const isRefusableCode = (code: ErrorCode): boolean => storedStatuses.includes(statusOf(code));
 
 export const isRefusableOperation = (name: OperationName): name is RefusableOperation =>
   (refusableOperations as readonly string[]).includes(name);

@@ -44,7 +44,7 @@ const createReaders = () => {
 export const openAccount = async (
   instance: DuckDBInstance,
   account: number,
-  settings: Pick<EngineSettings, 'eventsOfFile' | 'memoryBytes'>,
+  settings: Pick<EngineSettings, 'eventsPerFile' | 'memoryBytes'>,
 ) => {
   const files = createFiles(String(account));
   const readers = createReaders();
@@ -149,7 +149,7 @@ export const openAccount = async (
     readers,
     /** Writes the tail, unless it is small. */
     async save(): Promise<void> {
-      if (events.tailEvents >= minFileShare * settings.eventsOfFile) await flush();
+      if (events.tailEvents >= minFileShare * settings.eventsPerFile) await flush();
     },
     /** Frees the memory and keeps the files. */
     async close(): Promise<void> {

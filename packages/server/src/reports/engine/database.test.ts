@@ -22,7 +22,7 @@ test('confines DuckDB to its folder, without network access, and locks its confi
   const { port } = server.address() as { port: number };
   writeFileSync(join(outside, 'private.csv'), 'a,b\n1,2\n');
   mkdirSync(folder);
-  const instance = await openDatabase({ folder, memoryBytes: 64 * 2 ** 20, threads: 1, eventsOfFile: 1, niceness: 0 });
+  const instance = await openDatabase({ folder, memoryBytes: 64 * 2 ** 20, threads: 1, eventsPerFile: 1, niceness: 0 });
   const connection = await instance.connect();
   await connection.run(`COPY (SELECT 1 AS a) TO '${folder}/inside.parquet'`);
   expect((await connection.runAndReadAll(`SELECT * FROM '${folder}/inside.parquet'`)).getRows()).toEqual([[1]]);

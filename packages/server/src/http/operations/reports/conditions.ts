@@ -61,7 +61,7 @@ export const unitedIn = ({ united }: ResolvedNames): { readonly united?: UnitedI
 /** Later than any eventTime. */
 export const maxTime = 8.64e15;
 
-const toDid = (did: NonNullable<Filter['did']>, names: ResolvedNames): Condition => {
+const toDidCondition = (did: NonNullable<Filter['did']>, names: ResolvedNames): Condition => {
   const { event, filter, atLeast = 1, atMost = null, withinDays, from = -maxTime, to = maxTime } = did;
   return {
     did: both(event, filter, names),
@@ -80,7 +80,7 @@ export const toCondition = (filter: Filter, names: ResolvedNames): Condition => 
   if (not) return { not: toCondition(not, names) };
   if (event) return ofKinds(event, kinds);
   if (contact) return { contacts: contacts.get(contact) as Float64Array | null };
-  if (did) return toDid(did, names);
+  if (did) return toDidCondition(did, names);
   const { isNot, ...rest } = filter;
   const comparison = toComparison(attrID ?? (personFirst as string), isNot ? { is: isNot } : rest);
   const condition = attrID === undefined ? { personFirst: comparison } : comparison;

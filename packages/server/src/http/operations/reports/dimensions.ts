@@ -32,10 +32,10 @@ const toDimension = (text: DimensionText, { lists, own }: DimensionContext): Dim
   return prefix === 'attr:' ? { attrID } : { attrID, of: events[prefix] };
 };
 
-const isOfClock = (text: DimensionText): boolean => text === 'weekday' || text === 'hour';
+const isClockDimension = (text: DimensionText): boolean => text === 'weekday' || text === 'hour';
 
 /** Returns the dimensions and the UTC offsets that they need. Throws like offsetsIn. */
 export const toGrouping = (by: readonly DimensionText[], range: Range, context: DimensionContext): Grouping => ({
   dimensions: by.map((text) => toDimension(text, context)),
-  offsets: by.some(isOfClock) ? offsetsIn(range, context.zone) : [[range.from, 0]],
+  offsets: by.some(isClockDimension) ? offsetsIn(range, context.zone) : [[range.from, 0]],
 });

@@ -54,10 +54,10 @@ const createSnapshot = (
  * Returns the index of the first file to merge the tail with. Merging small files limits the number of files and of
  * rewrites.
  */
-const findFirstToMerge = (files: readonly EventFile[], tailEvents: number, eventsOfFile: number): number => {
+const findFirstToMerge = (files: readonly EventFile[], tailEvents: number, eventsPerFile: number): number => {
   let first = files.length;
   let count = tailEvents;
-  for (let file = files[first - 1]; file && file.events < 2 * count && file.events + count <= eventsOfFile; ) {
+  for (let file = files[first - 1]; file && file.events < 2 * count && file.events + count <= eventsPerFile; ) {
     first -= 1;
     count += file.events;
     file = files[first - 1];
@@ -75,11 +75,11 @@ interface Dependencies {
   readonly parquetFiles: ParquetFiles;
   readonly erasures: Erasures;
   readonly work: Work;
-  readonly settings: Pick<EngineSettings, 'eventsOfFile' | 'memoryBytes'>;
+  readonly settings: Pick<EngineSettings, 'eventsPerFile' | 'memoryBytes'>;
 }
 
 export const openEvents = async ({ account, storedFiles, parquetFiles, erasures, work, settings }: Dependencies) => {
-  const { eventsOfFile, memoryBytes } = settings;
+  const { eventsPerFile, memoryBytes } = settings;
   let files = storedFiles;
   let tail = await createTail(account, work);
 
@@ -98,7 +98,7 @@ export const openEvents = async ({ account, storedFiles, parquetFiles, erasures,
   };
 
   return {
-    isTailFull: (): boolean => tail.events >= eventsOfFile || tail.bytes >= maxMemoryShare * memoryBytes,
+    isTailFull: (): boolean => tail.events >= eventsPerFile || tail.bytes >= maxMemoryShare * memoryBytes,
     /** The last events in files; null if there are none. */
     async readLast(): Promise<LastEvents | null> {
       const file = files.at(-1);
@@ -126,7 +126,7 @@ export const openEvents = async ({ account, storedFiles, parquetFiles, erasures,
      * tail: reports might still read these files and the tail.
      */
     async writeTail() {
-      const first = findFirstToMerge(files, tail.events, eventsOfFile);
+      const first = findFirstToMerge(files, tail.events, eventsPerFile);
       const merged = files.slice(first);
       const columns = [...new Set([...merged.flatMap((file) => file.columns), ...tail.columns])];
       const hidden = erasures.condition;

@@ -9,7 +9,7 @@ import { createScope } from './scope.ts';
 
 /**
  * Creates two temporary tables: `whole` (`user`, `person`) has the users whose events all belong to one contact, and
- * `owned` has the other users with a contact, and 0. If there are more than `maxWhole` such users, `whole` is empty.
+ * `owned` has the other users with a contact, and 0. If `whole` would have more than `maxWhole` users, it is empty.
  *
  * Returns whether an event can have a user in `owned`, and the number of users in `whole`.
  */

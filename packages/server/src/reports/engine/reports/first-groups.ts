@@ -28,7 +28,7 @@ interface FirstGroups {
 }
 
 /** Whether a session can have several people, because events are logged with contacts or a user's owner has changed. */
-const maySessionsHaveSeveralPeople = async (
+const canSessionsHaveSeveralPeople = async (
   connection: DuckDBConnection,
   { bounds, person, through }: Source,
 ): Promise<boolean> =>
@@ -71,7 +71,7 @@ export const countFirstGroups = async (
 
   // The bound is wrong if a session has several people. An event in several groups would also count in `others`.
   const isExcluded =
-    once !== undefined || (bySession && sort === 'people' && (await maySessionsHaveSeveralPeople(connection, source)));
+    once !== undefined || (bySession && sort === 'people' && (await canSessionsHaveSeveralPeople(connection, source)));
   const maxLikely = isExcluded ? 0 : maxLikelyShare * size.groups;
   // An upper bound of a group's measures.
   const bound = name(sort === 'events' ? 'events' : 'rows');

@@ -60,7 +60,7 @@ const areInOrder = (chunks: readonly Chunk[]): boolean => {
 };
 
 /** Returns the progress of the units; null if there are too many units for the memory. */
-export const walk = async (
+export const scanFunnel = async (
   connection: DuckDBConnection,
   source: Source,
   query: FunnelSteps,

@@ -7,7 +7,7 @@ import type { Condition, FunnelQuery, FunnelResult, Grouping } from '../../queri
 import type { Source } from '../source.ts';
 import { and, clause, integers, list, name, nothing, type SQL, sql } from '../sql.ts';
 import { appendIntegers, type Row, run } from '../statements.ts';
-import { type FunnelSteps, walk, writeSteps } from './funnel-scan.ts';
+import { type FunnelSteps, scanFunnel, writeSteps } from './funnel-scan.ts';
 import { type PreparedGroups, prepareGroups, toKeys } from './groups.ts';
 import type { HitOptions, Sessions } from './scope.ts';
 import { prepareSessions } from './sessions.ts';
@@ -114,7 +114,7 @@ export const prepareReached = async (
   const groups = grouping && (await prepareGroups(connection, source, { ...query, ...grouping }));
   const bySession = query.per === 'session';
   const sessions = bySession ? (groups?.sessions ?? (await prepareSessions(connection, source, query))) : null;
-  const progress = await walk(connection, source, query, sessions);
+  const progress = await scanFunnel(connection, source, query, sessions);
   const only = progress ? [...progress.irregular] : undefined;
   const parts: SQL[] = [];
   if (progress) {

@@ -8,7 +8,7 @@ import type { FunnelQuery, FunnelResult } from '../../queries.ts';
 import type { Source } from '../source.ts';
 import { clause, list, name, sql } from '../sql.ts';
 import { type Row, run } from '../statements.ts';
-import { walk } from './funnel-scan.ts';
+import { scanFunnel } from './funnel-scan.ts';
 import { prepareReached, readSums, readTimes, sumsOf, timesOf, unitOf, writeReached } from './funnel-steps.ts';
 import { sameGroup, toKeys, toOrder, toValues } from './groups.ts';
 import type { Sessions } from './scope.ts';
@@ -71,7 +71,7 @@ export const computeFunnel = async (
 ): Promise<FunnelResult> => {
   if (query.groups || query.times) return computeInTables(connection, source, query);
   const sessions = query.per === 'session' ? await prepareSessions(connection, source, query) : null;
-  const progress = await walk(connection, source, query, sessions);
+  const progress = await scanFunnel(connection, source, query, sessions);
   if (progress === null) return { steps: await countInOrder(connection, source, query, { sessions }) };
   const [counts, irregular] = [progress.counts(), [...progress.irregular]];
   if (irregular.length === 0) return { steps: counts };

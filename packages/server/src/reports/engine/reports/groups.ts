@@ -13,7 +13,7 @@ import { prepareSessions } from './sessions.ts';
 
 const hour = 3_600_000;
 
-const isOfSession = (dimension: Dimension): boolean =>
+const isSessionDimension = (dimension: Dimension): boolean =>
   ('of' in dimension && dimension.of !== 'personFirst') || ('by' in dimension && dimension.by === 'entryReferrerHost');
 /** The attribute that a dimension reads in a person's first event; undefined for other dimensions. */
 const toFirstAttrID = (dimension: Dimension): string | undefined => {
@@ -101,8 +101,8 @@ const writeVisits = async (
 export const prepareGroups = async (connection: DuckDBConnection, source: Source, query: GroupedQuery) => {
   const { from, to, dimensions } = query;
   const offsets = query.offsets.filter(([start]) => start < to);
-  const withVisits = dimensions.some(isOfSession);
-  const bySession = dimensions.every(isOfSession);
+  const withVisits = dimensions.some(isSessionDimension);
+  const bySession = dimensions.every(isSessionDimension);
   const withClock = dimensions.some(isClock);
   const ofPeople = dimensions.some((dimension) => 'lists' in dimension || toFirstAttrID(dimension) !== undefined);
   let isRepeated = false;
@@ -145,7 +145,7 @@ export const prepareGroups = async (connection: DuckDBConnection, source: Source
         const values = texts(dimension.lists.map((one) => one.value));
         return clause`${values}[${name(`l${index}`)}.list] AS ${name(key)}`;
       }
-      if (isOfSession(dimension)) return clause`${name(`v${index}`)} AS ${name(key)}`;
+      if (isSessionDimension(dimension)) return clause`${name(`v${index}`)} AS ${name(key)}`;
       if (toFirstAttrID(dimension) !== undefined) return clause`${name(`f${index}`)}.value AS ${name(key)}`;
       if ('attrID' in dimension) scope.add(key, scope.text(dimension.attrID));
       else if (dimension.by === 'event') scope.add(key, scope.kind());
