@@ -92,7 +92,7 @@ export const importEventsOutput = response({
   position: count('The position of the import: send the next messages from here.', 1_200),
   imported: count('The number of these messages that were stored or, with `dryRun`, would be.', 997),
   repeated: count('The number of these messages that were already stored, according to their messageId.', 1),
-  refused: count('The number of these messages that were rejected.', 2),
+  refused: count('The number of messages in this request that were rejected.', 2),
   refusal: z.array(refusal).describe('The reasons for the rejections.'),
 });
 

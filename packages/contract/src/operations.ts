@@ -571,7 +571,7 @@ export const operations = {
   createSegment: post({
     summary: 'Save a report filter under a name that other filters can use.',
     details:
-      'A segment with the same name is replaced. A report uses the filter that is saved when the report is requested. An account can have at most 100 segments.',
+      'A segment with the same name is replaced. A report uses the filter as it is at the time of the request. An account can have at most 100 segments.',
     paths: ['/report/createSegment'],
     tokens: editors,
     input: segment.createSegmentInput,

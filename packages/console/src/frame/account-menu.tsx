@@ -34,7 +34,7 @@ export const AccountMenu = () => {
         )}
         <li>
           <button type="button" class="quiet" onClick={() => (isAdding.value = true)}>
-            Sign in to another account …
+            Sign in to another account…
           </button>
         </li>
         {others.length > 0 && (

@@ -76,7 +76,7 @@ export const Frame = () => {
         </a>
         <AccountMenu />
         <button type="button" class="find" onClick={() => (overlay.value = 'palette')}>
-          <span>Find …</span> <kbd>{findKey}</kbd>
+          <span>Find…</span> <kbd>{findKey}</kbd>
         </button>
         <nav aria-label="Console">
           {pages.map(({ name, title, icon }) => (

@@ -63,7 +63,7 @@ const FirstEvent = ({ service }: { readonly service: Service }) => {
         {(hasEvents || isWaiting) && <span class="first-event-mark" aria-hidden="true" />}
         {hasEvents && 'Events are arriving. The latest:'}
         {value === undefined && problem === undefined && <Skeleton lines={1} />}
-        {isWaiting && 'Waiting for your first event … Open a page that has the tag.'}
+        {isWaiting && 'Waiting for your first event… Open a page with the tag.'}
       </p>
       {isWaiting && (
         <>

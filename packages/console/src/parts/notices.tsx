@@ -71,7 +71,7 @@ export const Notices = () => (
             onClick={() => {
               const { undo } = notice.value ?? {};
               // Replaces the button, so that it can't be pressed twice.
-              show({ text: 'Undoing …', stays: true });
+              show({ text: 'Undoing…', stays: true });
               undo?.();
             }}
           >

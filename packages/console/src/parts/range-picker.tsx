@@ -31,7 +31,7 @@ export const RangePicker = ({ compares = true }: RangePickerProps) => {
             {label}
           </option>
         ))}
-        <option value="custom">{name === 'custom' ? describeRange() : 'Custom range …'}</option>
+        <option value="custom">{name === 'custom' ? describeRange() : 'Custom range…'}</option>
       </select>
       {(isChoosing || name === 'custom') && (
         <>

@@ -30,9 +30,9 @@ export const OpenSampleShop = () => {
   return (
     <>
       <button type="button" onClick={open} disabled={isBusy} aria-busy={isBusy}>
-        {hasClosedSampleShop.value ? 'Open the sample shop' : isBusy ? 'Loading sample data …' : 'Explore sample data'}
+        {hasClosedSampleShop.value ? 'Open the sample shop' : isBusy ? 'Loading sample data…' : 'Explore sample data'}
       </button>
-      {isBusy && <progress value={share} aria-label="Sample data loaded" />}
+      {isBusy && <progress value={share} aria-label="Loading sample data" />}
     </>
   );
 };

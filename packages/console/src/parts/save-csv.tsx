@@ -64,7 +64,7 @@ const SaveDialog = ({ title, count, read, note = '', close }: SaveFileProps & { 
       isDisabled={rows !== undefined || (total === undefined && problem === '')}
     >
       {rows === undefined ? (
-        <p role="status">{total === undefined ? 'Counting rows …' : `The file has ${rowsOf(total)}${note}.`}</p>
+        <p role="status">{total === undefined ? 'Counting rows…' : `The file has ${rowsOf(total)}${note}.`}</p>
       ) : (
         <p>
           <progress max={total && Math.max(total, rows)} value={total && rows} aria-label="Rows received" />{' '}

@@ -49,7 +49,7 @@ export const SaveSegment = () => {
   return (
     <>
       <button type="button" class="quiet" onClick={() => setOpen(true)}>
-        Save as a segment …
+        Save as a segment…
       </button>
       {isOpen && <SaveDialog close={() => setOpen(false)} />}
     </>
@@ -79,7 +79,7 @@ export const SegmentChoice = () => {
         value={chosenName}
         onChange={(event) => choose(event.currentTarget.value)}
       >
-        <option value="">{chosen ? 'No segment' : value && names.size === 0 ? 'No segments' : 'Segment …'}</option>
+        <option value="">{chosen ? 'No segment' : value && names.size === 0 ? 'No segments' : 'Segment…'}</option>
         {[...names].map((name) => (
           <option key={name} value={name}>
             {name}

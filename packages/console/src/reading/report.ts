@@ -15,7 +15,7 @@ export interface PageReport {
 }
 
 /** The first report of an account is slow, because it builds the report files. */
-export const slowReports = 'Preparing the reports of this account …';
+export const slowReports = 'Preparing the reports of this account…';
 
 const reports = new Map<string, PageReport>();
 

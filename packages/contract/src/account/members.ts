@@ -67,7 +67,7 @@ export const listMembersOutput = response({
         signedInTime: isoTime('When the member last signed in. Absent until then.').optional(),
         passkeys: count(`The number of passkeys of the member, at most ${limits.passkeysPerMember}.`, 1),
         invitationExpiresTime: isoTime(
-          'When the open invitation expires. Absent if there is none.',
+          'When the pending invitation expires. Absent if there is none.',
           '2099-01-01T00:00:00.000Z',
         ).optional(),
       }),

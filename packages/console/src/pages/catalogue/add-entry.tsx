@@ -94,7 +94,7 @@ export const AddEntry = ({ kind, entries }: AddProps) => {
   return (
     <>
       <button type="button" onClick={() => setOpen(true)}>
-        Add …
+        Add…
       </button>
       {isOpen && <AddDialog kind={kind} entries={entries} close={() => setOpen(false)} />}
     </>

@@ -59,7 +59,7 @@ const Editor = ({ kind, entry, entries, close, mergeWith }: EditorProps) => {
           {describeConflict(kind, conflict)}{' '}
           {entry.isListed && entry.merged.length === 0 && (
             <button type="button" onClick={() => mergeWith(conflict)}>
-              Merge them …
+              Merge them…
             </button>
           )}
         </p>

@@ -111,7 +111,7 @@ export const LiveEvents = () => {
       {problem && <Problem text={problem} reload={() => location.reload()} />}
       {!isRead && !problem && <Skeleton lines={12} />}
       {isRead && shown.length === 0 && !problem && (
-        <EmptyState title={text ? 'No recent events match' : 'Waiting for events …'}>
+        <EmptyState title={text ? 'No recent events match' : 'Waiting for events…'}>
           {!text && <p class="soft">Events appear here as soon as they are stored.</p>}
         </EmptyState>
       )}

@@ -98,7 +98,7 @@ export const BulkActions = ({ chosen, total, chooseAll, clear, after }: BulkActi
           {tagName}
         </option>
       ))}
-      {hasNew && <option value={newTag}>New tag …</option>}
+      {hasNew && <option value={newTag}>New tag…</option>}
     </select>
   );
   return (
@@ -115,8 +115,8 @@ export const BulkActions = ({ chosen, total, chooseAll, clear, after }: BulkActi
             Select all {formatWhole(total)}
           </button>
         )}
-        {chooseTag('Tag …', giveTag, true)}
-        {chooseTag('Untag …', (tagID, name) =>
+        {chooseTag('Tag…', giveTag, true)}
+        {chooseTag('Untag…', (tagID, name) =>
           apply({ [tagKey(tagID)]: '' }, (count) => `Removed “${name}” from ${count}`, 'did not have it'),
         )}
         <button

@@ -215,7 +215,7 @@ export const ImportContacts = ({ close, after }: { readonly close: () => void; r
         if (importID !== undefined) show({ text: `Imported ${given.name}.`, undo, stays: true });
       } catch (error) {
         // What was imported before stays.
-        if (importID !== undefined) show({ text: `Imported a part of ${given.name}.`, undo, stays: true });
+        if (importID !== undefined) show({ text: `Imported part of ${given.name}.`, undo, stays: true });
         throw error;
       } finally {
         if (importID !== undefined) after();
@@ -262,7 +262,7 @@ export const ImportContacts = ({ close, after }: { readonly close: () => void; r
           }}
         />
       )}
-      {progress !== undefined && <p role="status">{formatWhole(progress)} rows …</p>}
+      {progress !== undefined && <p role="status">{formatWhole(progress)} rows…</p>}
       {result && start && <ResultView result={result} header={start.header} />}
     </DialogForm>
   );

@@ -82,17 +82,17 @@ export const Actions = ({ contact, reload }: { readonly contact: Contact; readon
   return (
     <div class="actions">
       <button type="button" onClick={() => setOpen('edit')}>
-        Edit …
+        Edit…
       </button>
       <button type="button" onClick={() => setOpen('merge')}>
-        Merge …
+        Merge…
       </button>
       <button type="button" onClick={save}>
         Export
       </button>
       {isOwner.value && (
         <button type="button" class="danger" onClick={() => setOpen('erase')}>
-          Erase …
+          Erase…
         </button>
       )}
       {open === 'edit' && <EditContact contact={contact} reload={reload} close={close} />}

@@ -44,7 +44,7 @@ const Browser = ({ link, reload }: { readonly link: Link; readonly reload: () =>
           title="From now on, or retroactively"
           onClick={() => setUnlinking(true)}
         >
-          Unlink …
+          Unlink…
         </button>
       )}
       {isUnlinking && <UnlinkDialog link={link} name={name} after={reload} close={() => setUnlinking(false)} />}

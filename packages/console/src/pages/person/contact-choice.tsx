@@ -104,7 +104,7 @@ export const LinkDialogButton = ({ userUUID }: { readonly userUUID: string }) =>
   return (
     <>
       <button type="button" onClick={() => setOpen(true)}>
-        Link to a contact …
+        Link to a contact…
       </button>
       {isOpen && (
         <ContactChoice

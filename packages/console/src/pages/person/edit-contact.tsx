@@ -51,13 +51,13 @@ const AttributeChoice = ({ has, add }: AttributeChoiceProps) => {
       value=""
       onChange={({ currentTarget: { value } }) => (value === otherAttribute ? setShowsAll(true) : add(value))}
     >
-      <option value="">Add an attribute …</option>
+      <option value="">Add an attribute…</option>
       {options.map(({ attrID, attrName }) => (
         <option key={attrID} value={attrID}>
           {attrName}
         </option>
       ))}
-      {options.length < others.length && <option value={otherAttribute}>Other attribute …</option>}
+      {options.length < others.length && <option value={otherAttribute}>Other attribute…</option>}
     </select>
   );
 };

@@ -94,7 +94,7 @@ export const CreateToken = ({ onCreated }: CreateTokenProps) => {
   return (
     <>
       <button type="button" onClick={() => setOpen(true)}>
-        Create a token …
+        Create a token…
       </button>
       {isOpen && <CreateTokenDialog onCreated={onCreated} close={() => setOpen(false)} />}
     </>

@@ -5,7 +5,7 @@ export const expiries = {
   '30': 'In 30 days',
   '90': 'In 90 days',
   '365': 'In a year',
-  day: 'On a date …',
+  day: 'On a date…',
 } as const;
 export type Expiry = keyof typeof expiries;
 

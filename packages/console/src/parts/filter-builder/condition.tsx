@@ -173,7 +173,7 @@ const DidEditor = ({
     <>
       {event === undefined ? (
         <button type="button" onClick={() => set({ event: [account.value?.event[0]?.eventID ?? ''] })}>
-          anything …
+          anything…
         </button>
       ) : (
         <>
@@ -212,7 +212,7 @@ const DidEditor = ({
       )}
       {filter === undefined ? (
         <button type="button" onClick={() => set({ filter: newCondition('attribute', segments) })}>
-          where …
+          where…
         </button>
       ) : (
         <div class="conditions">

@@ -53,7 +53,7 @@ const Count = ({ list }: { readonly list: readonly Condition[] }) => {
   }, [request, isWhole]);
   return (
     <p class="filter-count" role="status">
-      {text || 'Counting …'}
+      {text || 'Counting…'}
     </p>
   );
 };
@@ -102,7 +102,7 @@ export const FilterDialog = ({ close, segment }: FilterDialogProps) => {
         />
       ))}
       <select aria-label="Add a condition" value="" onChange={({ currentTarget }) => add(currentTarget.value)}>
-        <option value="">Add a condition …</option>
+        <option value="">Add a condition…</option>
         {presets.map(({ title }) => (
           <option key={title} value={title}>
             {title}

@@ -71,8 +71,8 @@ const time = (day: string): string => `${day}T00:00:00Z`;
 
 /** The most common conditions, as templates. */
 export const presets: readonly Preset[] = [
-  { title: `${kindTitles.did} …`, condition: () => newCondition('did', []) },
-  { title: `${kindTitles.didNot} …`, condition: () => newCondition('didNot', []) },
+  { title: `${kindTitles.did}…`, condition: () => newCondition('did', []) },
+  { title: `${kindTitles.didNot}…`, condition: () => newCondition('didNot', []) },
   {
     title: 'The person came from a campaign',
     condition: () => ({ did: { filter: { attrID: 'utm_campaign', is: [''] } } }),
@@ -84,10 +84,10 @@ export const presets: readonly Preset[] = [
   { title: 'The person first came from a campaign', condition: () => newCondition('personFirst', []) },
   { title: 'The person was first seen after a date', condition: () => ({ not: { did: { to: time(daysAgo(30)) } } }) },
   { title: 'The person was last seen before a date', condition: () => ({ not: { did: { from: time(daysAgo(30)) } } }) },
-  { title: `${kindTitles.contact} …`, condition: () => ({ contact: {} }) },
-  { title: `${kindTitles.attribute} …`, condition: () => newCondition('attribute', []) },
-  { title: `${kindTitles.event} …`, condition: () => newCondition('event', []) },
-  { title: `${kindTitles.or} …`, condition: () => newCondition('or', []) },
+  { title: `${kindTitles.contact}…`, condition: () => ({ contact: {} }) },
+  { title: `${kindTitles.attribute}…`, condition: () => newCondition('attribute', []) },
+  { title: `${kindTitles.event}…`, condition: () => newCondition('event', []) },
+  { title: `${kindTitles.or}…`, condition: () => newCondition('or', []) },
 ];
 
 const isBlank = (values: unknown): boolean => {

@@ -39,7 +39,7 @@ export const ValuesInput = ({ label, values, change, input, empty }: ValuesProps
         </span>
       ))}
       <button type="button" onClick={() => change([...list, empty])}>
-        or …
+        or…
       </button>
     </span>
   );

@@ -72,8 +72,8 @@ export const ViewsMenu = () => {
             </li>
           ))}
           {value && views.length === 0 && <li class="soft">No saved views yet</li>}
-          {canEdit.value && opener('save', 'Save this view …')}
-          {canEdit.value && opener('share', 'Share this view …')}
+          {canEdit.value && opener('save', 'Save this view…')}
+          {canEdit.value && opener('share', 'Share this view…')}
         </ul>
       </details>
       {dialog === 'save' && (

@@ -436,7 +436,7 @@ describe('the console of a shop', () => {
     await page.getByRole('button', { name: 'Undo' }).click();
     await waitForText(page, 'Undone.');
     expect(await owner()).toBe(who.ann);
-    await page.getByRole('button', { name: 'Merge …' }).click();
+    await page.getByRole('button', { name: 'Merge…' }).click();
     await page.getByRole('dialog').getByRole('button', { name: /Ben/ }).click();
     await waitForText(page, 'into this contact');
     expect((await shop.api.getContact({ contactUUID: who.ben })).contact.contactUUID).toBe(who.ann);
@@ -507,7 +507,7 @@ describe('the console of a shop', () => {
     const { page, signIn, complaints } = await openConsole(browser, shop);
     const filter = [{ contact: { contactTagID: 'vip' } }];
     await signIn(shop.serverToken, `?filter=${encodeURIComponent(JSON.stringify(filter))}`);
-    await page.getByRole('button', { name: 'Save as a segment …' }).focus();
+    await page.getByRole('button', { name: 'Save as a segment…' }).focus();
     await page.keyboard.press('Enter');
     await page.keyboard.type('Best customers');
     await page.keyboard.press('Enter');
@@ -549,7 +549,7 @@ describe('the console of a shop', () => {
     const dialog = page.getByRole('dialog', { name: 'Filter' });
     const count = () => dialog.getByRole('status').innerText();
     await expect.poll(count).toBe(`${(await readTotals()).people} people in this range`);
-    await dialog.getByLabel('Add a condition').selectOption('The person did …');
+    await dialog.getByLabel('Add a condition').selectOption('The person did…');
     await dialog.getByLabel('Event', { exact: true }).selectOption('Page view');
     await dialog.getByLabel('At least').fill('2');
     await dialog.getByLabel('When').selectOption('in the last … days');
@@ -569,7 +569,7 @@ describe('the console of a shop', () => {
     expect(await dialog.getByLabel('At least').first().inputValue()).toBe('2');
     expect(await dialog.getByLabel('Value').inputValue()).toBe('autumn');
     await page.keyboard.press('Escape');
-    await page.getByRole('button', { name: 'Save as a segment …' }).click();
+    await page.getByRole('button', { name: 'Save as a segment…' }).click();
     await page.getByRole('dialog').getByLabel('Name').fill('Came back');
     await page.keyboard.press('Enter');
     await waitForText(page, 'Segment Came back');
@@ -610,7 +610,7 @@ describe('the console of a shop', () => {
     await page.getByLabel('Select Ann Lemon').check();
     await page.getByLabel('Select Ben', { exact: true }).check();
     await bar.getByText('2 contacts selected').waitFor(soon);
-    await bar.getByLabel('Tag …', { exact: true }).selectOption('Best customers');
+    await bar.getByLabel('Tag…', { exact: true }).selectOption('Best customers');
     // Ann already has the tag.
     await waitForText(page, 'Tagged 1 contact “Best customers”; 1 already had it.');
     expect(await tags()).toEqual(['Best customers', 'Best customers']);
@@ -643,7 +643,7 @@ describe('the console of a shop', () => {
     });
     const { page, signIn } = await openConsole(browser, shop);
     await signIn(shop.serverToken, `person?contact=${contactUUID}`);
-    await page.getByRole('button', { name: 'Erase …' }).click();
+    await page.getByRole('button', { name: 'Erase…' }).click();
     const erase = page.getByRole('button', { name: 'Erase permanently' });
     expect(await erase.isDisabled()).toBe(true);
     await page.getByLabel(/To confirm, type/).fill('Gone');

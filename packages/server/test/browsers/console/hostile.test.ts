@@ -152,7 +152,7 @@ it('renders hostile texts harmlessly on person pages, in their dialogs, and in t
     await goto(`person?contact=${contactUUID}`);
     await waitUntilLoaded(page);
     await expectHarmless(page, `contact ${nth}`);
-    for (const name of ['Merge …', 'Erase …']) {
+    for (const name of ['Merge…', 'Erase…']) {
       await page.getByRole('button', { name }).click();
       await page.getByRole('dialog').waitFor(soon);
       await expectHarmless(page, `contact ${nth}, ${name}`);
@@ -166,7 +166,7 @@ it('renders hostile texts harmlessly on person pages, in their dialogs, and in t
   }
   await goto('person?user=hostile-nobody-3');
   await waitUntilLoaded(page);
-  await page.getByRole('button', { name: 'Link to a contact …' }).click();
+  await page.getByRole('button', { name: 'Link to a contact…' }).click();
   await page.getByRole('dialog').waitFor(soon);
   await expectHarmless(page, 'the link dialog');
   expect(complaints.filter(isComplaint)).toEqual([]);

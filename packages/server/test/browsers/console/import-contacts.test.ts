@@ -55,7 +55,7 @@ it('names two columns that are imported as the same field, before it sends anyth
   const shop = await openShop();
   const { page, signIn, complaints } = await openConsole(browser, shop);
   await signIn(shop.serverToken, 'settings?tab=import');
-  await page.getByRole('button', { name: 'Import contacts …' }).click();
+  await page.getByRole('button', { name: 'Import contacts…' }).click();
   const dialog = page.getByRole('dialog', { name: 'Import contacts' });
   await dialog
     .getByLabel('CSV file')

@@ -20,7 +20,7 @@ const track = (id: number, timestamp = '2025-03-01T09:02:00Z') =>
 
 const choose = (page: Page, name: string, lines: readonly string[]) =>
   page
-    .getByLabel('File of events')
+    .getByLabel('Events file')
     .setInputFiles({ name, mimeType: 'application/x-ndjson', buffer: Buffer.from(lines.join('\n')) });
 
 const importButton = (page: Page) => page.getByRole('button', { name: 'Import', exact: true });
@@ -100,7 +100,7 @@ it('continues after the server was unavailable, and stores each event once', asy
   });
   await choose(page, 'large.jsonl', lines);
   await importButton(page).click();
-  await page.getByText('Waiting for the server …').waitFor(soon);
+  await page.getByText('Waiting for the server…').waitFor(soon);
   await page.getByText('Imported: 2,500, repeated: 0, refused: 0.').waitFor(soon);
   expect(positions).toEqual([0, 1_000, 1_000, 1_000, 1_000, 2_000, 2_000]);
   expect((await shop.api.getAccount({})).account.usage.events).toBe(2_500);
@@ -166,9 +166,9 @@ it('lets editors import contacts only, and viewers nothing', async () => {
   await editor.signIn(editorToken, 'settings?tab=import');
   await editor.page.getByText('Only owners can import events, and undo that.').waitFor(soon);
   await editor.page.getByText('events of an owner.jsonl').waitFor(soon);
-  expect(await editor.page.getByLabel('File of events').count()).toBe(0);
+  expect(await editor.page.getByLabel('Events file').count()).toBe(0);
   expect(await editor.page.getByRole('button', { name: /^Undo/ }).count()).toBe(0);
-  await editor.page.getByRole('button', { name: 'Import contacts …' }).click();
+  await editor.page.getByRole('button', { name: 'Import contacts…' }).click();
   await editor.page.getByRole('dialog', { name: 'Import contacts' }).getByLabel('CSV file').waitFor(soon);
 
   const viewer = await openConsole(browser, shop);

@@ -26,7 +26,7 @@ it('lets an owner invite a member, who joins and signs in by keyboard, gets anot
   const owner = await openConsole(browser, shop);
   await owner.signIn(shop.serverToken, 'settings?tab=team');
   await waitForText(owner.page, 'You are signed in with a link or token, not as a member.');
-  await owner.page.getByRole('button', { name: 'Invite a member …' }).click();
+  await owner.page.getByRole('button', { name: 'Invite a member…' }).click();
   await owner.page.getByLabel('E-mail address').fill('ben@shop.example');
   await owner.page.getByRole('radio', { name: 'editor' }).check();
   await owner.page.keyboard.press('Enter');
@@ -103,7 +103,7 @@ it('revokes everything that a member created if an owner chooses so when removin
   await ben.page.keyboard.press('Enter');
   await waitForHeading(ben.page, 'Overview');
   await ben.goto('settings?tab=team');
-  await ben.page.getByRole('button', { name: 'Invite a member …' }).click();
+  await ben.page.getByRole('button', { name: 'Invite a member…' }).click();
   await ben.page.getByLabel('E-mail address').fill('carl@shop.example');
   await ben.page.keyboard.press('Enter');
   await ben.page.locator('.new-token code').waitFor(soon);
@@ -144,7 +144,7 @@ it('changes the password of a member in a dialog, and ends the other sessions', 
 
   await ben.goto('settings?tab=team');
   await waitForText(ben.page, 'You sign in with ben@shop.example and your password.');
-  await ben.page.getByRole('button', { name: 'Change password …' }).click();
+  await ben.page.getByRole('button', { name: 'Change password…' }).click();
   const dialog = ben.page.getByRole('dialog', { name: 'Change your password' });
   await dialog.getByText('Your other sessions in this account will end.').waitFor(soon);
   const inputs = dialog.locator('input');
@@ -250,7 +250,7 @@ it('fixes and resends a refused request', async () => {
   await waitForText(page, 'sent: “three”');
   await page.getByRole('button', { name: 'Resend' }).click();
   await page.locator('.notice-problem').waitFor(soon);
-  await page.getByRole('button', { name: 'Fix and send …' }).click();
+  await page.getByRole('button', { name: 'Fix and send…' }).click();
   expect(await page.getByRole('dialog').getByRole('textbox').count()).toBe(1);
   await page.getByLabel('The event ID').fill('3');
   await page.getByRole('button', { name: 'Send', exact: true }).click();

@@ -55,7 +55,7 @@ const readNumbers = async (page: Page): Promise<string[]> => {
 const share = async (page: Page, name: string): Promise<string> => {
   await waitUntilLoaded(page);
   await openMenu(page);
-  await page.getByRole('button', { name: 'Share this view …' }).click();
+  await page.getByRole('button', { name: 'Share this view…' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill(name);
   await dialog.getByRole('button', { name: 'Create link' }).click();
@@ -70,7 +70,7 @@ it('saves a view, opens it from the menu and by ⌘K, and deletes it with undo',
   await waitUntilLoaded(page);
   const numbers = await readNumbers(page);
   await openMenu(page);
-  await page.getByRole('button', { name: 'Save this view …' }).click();
+  await page.getByRole('button', { name: 'Save this view…' }).click();
   await page.getByRole('dialog').getByLabel('Name').fill('Who buys');
   await page.keyboard.press('Enter');
   await waitForText(page, 'Saved the view “Who buys”.');
@@ -248,7 +248,7 @@ describe('a share link', () => {
     const viewer = await openConsole(browser, shop);
     await viewer.signIn(shop.viewerToken);
     await openMenu(viewer.page);
-    expect(await viewer.page.getByRole('button', { name: 'Share this view …' }).count()).toBe(0);
+    expect(await viewer.page.getByRole('button', { name: 'Share this view…' }).count()).toBe(0);
     await viewer.goto('settings?tab=shared');
     await waitForText(viewer.page, 'Only editors and owners can see share links');
   });

@@ -53,11 +53,11 @@ const tasks: readonly Task[] = [
     task: async (tab) => {
       await pressOn(tab, /^Account:/);
       await waitForCount(tab, '.account-menu[open]', 1);
-      await pressOn(tab, 'Sign in to another account …', 'Escape');
+      await pressOn(tab, 'Sign in to another account…', 'Escape');
       await waitForCount(tab, '.account-menu[open]', 0);
       expect(await tab.run(focusedName)).toMatch(/^Account:/);
       await pressOn(tab, 'Views');
-      await tabTo(tab, 'Share this view …');
+      await tabTo(tab, 'Share this view…');
       await waitForCount(tab, '.views-menu[open]', 1);
       await tabTo(tab, 'Segment');
       await waitForCount(tab, '.views-menu[open]', 0);
@@ -156,7 +156,7 @@ const tasks: readonly Task[] = [
       await tab.type('pageview');
       await tab.key('Enter');
       await waitForText(tab, 'There is already an event named “Page view”.');
-      await pressOn(tab, 'Merge them …');
+      await pressOn(tab, 'Merge them…');
       await waitForText(tab, 'All “Purchased (2)” events count as “Page view (1)”');
       await tab.key('Escape');
       await waitForCount(tab, 'dialog[open]', 0);
@@ -181,9 +181,9 @@ const tasks: readonly Task[] = [
   {
     title: 'creates a token in Settings, and revokes it',
     path: () => 'settings',
-    ready: 'Create a token …',
+    ready: 'Create a token…',
     task: async (tab) => {
-      await pressOn(tab, 'Create a token …');
+      await pressOn(tab, 'Create a token…');
       await tabTo(tab, 'Name');
       await tab.type('By keys');
       await tab.key('Enter');

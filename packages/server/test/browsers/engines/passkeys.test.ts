@@ -126,7 +126,7 @@ describeEngines('passkeys', (engine) => {
     await clickText(tab, 'Close');
 
     // This device already has a passkey, so the second one needs another device.
-    await clickText(tab, 'Add a passkey …');
+    await clickText(tab, 'Add a passkey…');
     await fillField(tab, 'dialog[open] input', 'Phone');
     await expectAccessible(tab);
     await clickText(tab, 'Add');
@@ -144,12 +144,12 @@ describeEngines('passkeys', (engine) => {
     await waitForText(tab, 'Your passkeys · 1');
     expect(await tab.run(cellsOf, passkeys)).toEqual([['Phone', expect.any(String), 'never', expect.any(String)]]);
     await waitForText(tab, 'You have no password. You sign in with a passkey.');
-    await clickText(tab, 'Set a password …');
+    await clickText(tab, 'Set a password…');
     await fillField(tab, 'dialog[open] input[name=password]', password);
     await expectAccessible(tab);
     await clickText(tab, 'Set');
     await waitForText(tab, 'Password set for this account. Your other sessions have ended.');
-    await waitForText(tab, 'Change password …');
+    await waitForText(tab, 'Change password…');
     await clickText(tab, 'Audit log');
     await expect.poll(() => tab.run(visibleText)).toMatch(/Password changed\s+Ben Lime/);
     await expect.poll(() => tab.run(visibleText)).toMatch(/Passkey removed\s+Ben Lime/);

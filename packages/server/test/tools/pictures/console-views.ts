@@ -55,7 +55,7 @@ export const listPictureViews = ({ ada, anonymous }: Pick<SampleServer, 'ada' | 
     only: full,
     act: async (page) => {
       await openViews(page);
-      await press('Share this view …')(page);
+      await press('Share this view…')(page);
     },
   },
   { name: 'events-explore', path: 'events' },
@@ -74,14 +74,14 @@ export const listPictureViews = ({ ada, anonymous }: Pick<SampleServer, 'ada' | 
   { name: 'person-anonymous', path: `person?user=${anonymous}`, only: ['full', 'error'] },
   { name: 'person-anonymous', path: 'person?user=a-browser-that-never-came', only: ['empty'] },
   { name: 'person-unknown', path: 'person?contact=nobody-has-this-contactuuid', only: ['empty'] },
-  { name: 'person-merging', path: `person?contact=${ada}`, only: full, act: press('Merge …') },
-  { name: 'person-erasing', path: `person?contact=${ada}`, only: full, act: press('Erase …') },
+  { name: 'person-merging', path: `person?contact=${ada}`, only: full, act: press('Merge…') },
+  { name: 'person-erasing', path: `person?contact=${ada}`, only: full, act: press('Erase…') },
   { name: 'catalogue-events', path: 'catalogue' },
   { name: 'catalogue-attributes', path: 'catalogue?tab=attr' },
   { name: 'catalogue-tags', path: 'catalogue?tab=tag', only: ['empty', 'full'] },
   { name: 'catalogue-profiles', path: 'catalogue?tab=profile', only: ['empty', 'full'] },
   { name: 'catalogue-segments', path: 'catalogue?tab=segment' },
-  { name: 'catalogue-adding', path: 'catalogue', only: full, act: press('Add …') },
+  { name: 'catalogue-adding', path: 'catalogue', only: full, act: press('Add…') },
   { name: 'catalogue-merging', path: 'catalogue', only: full, act: press('Merge Product viewed') },
   { name: 'settings-tokens', path: 'settings' },
   { name: 'settings-shared', path: 'settings?tab=shared' },

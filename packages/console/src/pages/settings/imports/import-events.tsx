@@ -34,7 +34,7 @@ const Progress = ({ of: { file, tool, state, bytes, isDryRun } }: { readonly of:
       </p>
       <p role="status">
         {tool && `${tool}: `}
-        {activity} …
+        {activity}…
       </p>
     </>
   );
@@ -114,7 +114,7 @@ export const ImportEvents = () => {
           <input
             type="file"
             disabled={isBusy}
-            aria-label="File of events"
+            aria-label="Events file"
             onChange={({ currentTarget }) => setFile(currentTarget.files?.[0])}
           />
           {isBusy ? (

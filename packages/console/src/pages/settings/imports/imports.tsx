@@ -18,7 +18,7 @@ const State = ({ of: { importID, state, kept } }: { readonly of: Import }) => {
   if (state === 'undoing')
     return (
       <span role="status">
-        <progress class="undoing" aria-label="Undoing" /> undoing …
+        <progress class="undoing" aria-label="Undoing" /> undoing…
       </span>
     );
   if (state === 'running')
@@ -96,12 +96,12 @@ const ImportContactsCard = ({ after }: { readonly after: () => void }) => {
     <Card title="Import contacts">
       <div class="stacked">
         <p class="soft">
-          A CSV file of Mautic, Klaviyo, HubSpot, Mailchimp or a spreadsheet:{' '}
-          <a href="../docs/import-contacts">Which columns</a>. You see first what would change.
+          A CSV file from Mautic, Klaviyo, HubSpot, Mailchimp or a spreadsheet (
+          <a href="../docs/import-contacts">columns</a>). You see what would change before anything is imported.
         </p>
         <p>
           <button type="button" aria-haspopup="dialog" onClick={() => setOpen(true)}>
-            Import contacts …
+            Import contacts…
           </button>
         </p>
       </div>

@@ -63,7 +63,7 @@ export const InviteMember = ({ onInvite }: InviteProps) => {
   return (
     <>
       <button type="button" onClick={() => setOpen(true)}>
-        Invite a member …
+        Invite a member…
       </button>
       {isOpen && <InviteDialog onInvite={onInvite} close={() => setOpen(false)} />}
     </>

@@ -70,11 +70,16 @@ export const MemberActions = ({ member, onInvite }: MemberActionsProps) => {
     );
   return (
     <>
-      <button type="button" class="quiet" aria-label={`New link for ${memberEmailaddress}`} onClick={reinvite}>
+      <button
+        type="button"
+        class="quiet"
+        aria-label={`New invitation link for ${memberEmailaddress}`}
+        onClick={reinvite}
+      >
         New link
       </button>
       <button type="button" class="quiet" aria-label={`Remove ${memberEmailaddress}`} onClick={() => setOpen(true)}>
-        Remove …
+        Remove…
       </button>
       {isOpen && <RemoveDialog member={member} close={() => setOpen(false)} />}
     </>

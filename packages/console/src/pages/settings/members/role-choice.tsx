@@ -36,7 +36,7 @@ export const RoleChoice = ({ member }: { readonly member: Member }) => {
         aria-label={`${member.memberRole}, role of ${member.memberEmailaddress}`}
         onClick={() => setOpen(true)}
       >
-        {member.memberRole} …
+        {member.memberRole}…
       </button>
       {isOpen && <RoleDialog member={member} close={() => setOpen(false)} />}
     </>

@@ -44,7 +44,7 @@ export const AddPasskey = ({ onAdd }: AddProps) => {
   return (
     <>
       <button type="button" onClick={() => setOpen(true)}>
-        Add a passkey …
+        Add a passkey…
       </button>
       {isOpen && <AddDialog onAdd={onAdd} close={() => setOpen(false)} />}
     </>

@@ -56,7 +56,7 @@ export const ChangePassword = (props: ChangeProps) => {
   return (
     <>
       <button type="button" onClick={() => setOpen(true)}>
-        {props.own.hasPassword ? 'Change password …' : 'Set a password …'}
+        {props.own.hasPassword ? 'Change password…' : 'Set a password…'}
       </button>
       {isOpen && <ChangeDialog {...props} close={() => setOpen(false)} />}
     </>

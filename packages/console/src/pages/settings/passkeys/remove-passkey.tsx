@@ -42,7 +42,7 @@ export const RemovePasskey = (props: RemoveProps) => {
         aria-label={`Remove the passkey ${props.passkey.passkeyName}`}
         onClick={() => setOpen(true)}
       >
-        Remove …
+        Remove…
       </button>
       {isOpen && <RemoveDialog {...props} close={() => setOpen(false)} />}
     </>

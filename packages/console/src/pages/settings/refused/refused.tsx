@@ -77,7 +77,7 @@ const CauseEntry = ({ cause, reload }: CauseProps) => {
           </button>
         )}
         <button type="button" disabled={isBusy} onClick={() => setFixing(true)}>
-          Fix and send{all} …
+          Fix and send{all}…
         </button>
         <button type="button" class="quiet" disabled={isBusy} onClick={() => run((some) => sendAll(some), 'stored')}>
           Resend{all}
