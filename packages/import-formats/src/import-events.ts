@@ -37,8 +37,6 @@ export interface EventImport {
   readonly onProgress?: (counts: EventCounts) => void;
 }
 
-const maxMessages = 1_000;
-
 /**
  * Imports the messages from `position` on. Returns how many were stored, repeated, refused and left out. Rejects with
  * an UnreadableFileError; messages that were sent before the error stay stored.
@@ -65,13 +63,19 @@ export const importEvents = async ({
       else {
         const { length } = JSON.stringify(reading.message);
         if (length > maxLength) refuse(reading.line, `the message is longer than ${maxLength} characters`);
-        else yield { line: reading.line, message: reading.message, length };
+        else
+          yield {
+            line: reading.line,
+            message: reading.message,
+            length,
+            writesContact: reading.message.type === 'identify',
+          };
       }
     }
   };
 
   let position = start;
-  for await (const { batch, isLast } of toBatches(readSized(), { position, maxRecords: maxMessages })) {
+  for await (const { batch, isLast } of toBatches(readSized(), position)) {
     const response = await send({ position, message: batch.map(({ message }) => message), isLast });
     if (response.position !== position + batch.length)
       throw new Error('another program is importing this file. Start again when that import has finished');

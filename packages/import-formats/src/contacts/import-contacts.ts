@@ -47,8 +47,6 @@ export interface ContactImport {
   readonly onProgress?: (counts: ContactCounts) => void;
 }
 
-const maxContacts = 500;
-
 /**
  * Reads the file to its end. Returns the number of its contacts, and the settings for reading them: the fingerprint of
  * an import is the SHA-256 of `settings` and the content of the file. Rejects with an UnreadableFileError.
@@ -89,12 +87,12 @@ export const importContacts = async ({
       const { length } = JSON.stringify(reading.contact);
       // Omits the cells, which would make the message just as long.
       if (length > maxLength) refuse({ ...reading, row: {} }, '', `the row is longer than ${maxLength} characters`);
-      else yield { ...reading, length };
+      else yield { ...reading, length, writesContact: true };
     }
   };
 
   let position = start;
-  for await (const { batch, isLast } of toBatches(readSized(), { position, maxRecords: maxContacts })) {
+  for await (const { batch, isLast } of toBatches(readSized(), position)) {
     const response = await send({ position, contact: batch.map(({ contact }) => contact), isLast });
     if (response.position !== position + batch.length)
       throw new Error('another program is importing this file. Start again when that import has finished');

@@ -310,6 +310,30 @@ export const describeImportedContacts = (newSite: NewSite): void => {
       expect(await read(ben)).toEqual({ contactStatus: 'active', contactExternalID: 'u-1' });
     });
 
+    test('restores the contact that it changed when undone, even if a page had claimed the external ID', async () => {
+      const site = await newSite();
+      const { create, contact, add, undo } = importsOf(site);
+      await site.browser.createContact({ address: undefined, externalID: 'u-1', userUUID: phone });
+      const fields = { contactFirstname: 'Ann', contactLastname: 'Lee' };
+      const { contactUUID } = await site.server.createContact({ address: ann, userUUID: null, fields });
+      const importID = await create();
+      await add(importID, 0, contact({ address: ann, externalID: 'u-1', fields: { contactFirstname: 'Anna' } }));
+      await undo(importID);
+      const restored = await site.server.getContact(contactUUID);
+      expect(restored.fields).toMatchObject({ ...fields, contactEmailaddress: ann, contactExternalID: '' });
+    });
+
+    test('lets a repeated request create its contact again after the undo', async () => {
+      const site = await newSite();
+      const { create, contact, add, undo } = importsOf(site);
+      const importID = await create();
+      await add(importID, 0, contact({ address: ann }));
+      const request = { address: ann, userUUID: null, requestUUID: 'request-01' };
+      expect(await site.server.createContact(request)).toMatchObject({ exists: true });
+      await undo(importID);
+      expect(await site.server.createContact(request)).toMatchObject({ exists: false });
+    });
+
     test('restores the values that are still the imported ones when undone, whatever changed in between', async () => {
       await fc.assert(
         fc.asyncProperty(

@@ -129,6 +129,36 @@ export const describeImports = (newSite: NewSite): void => {
       expect(await site.events()).toEqual([]);
     });
 
+    test('stores the user of contacts and events, even in the first write of a day', async () => {
+      const site = await newSite();
+      const { create, event, contact, add } = importsOf(site);
+      const { importID } = await create('a.jsonl');
+      await add(importID, 0, [
+        contact({ address: ben, userUUID: tablet }),
+        contact({ address: ben, userUUID: tablet, fields: { contactFirstname: 'Ben' } }),
+        event({ userUUID: tablet, eventUUID: 'event-01' }),
+      ]);
+      await site.server.log({ userUUID: tablet, eventUUID: 'event-02' });
+      const events = await site.events({ userUUID: tablet });
+      expect(events.map(({ eventUUID }) => eventUUID)).toEqual(['event-01', 'event-02']);
+      expect(new Set(Object.values(await site.owners())).size).toBe(1);
+    });
+
+    test('stores an event of a merged contact with that contact, not with the one that it was merged into', async () => {
+      const site = await newSite();
+      const { contactUUID } = await site.server.createContact({ address: ann, userUUID: null });
+      const other = await site.server.createContact({ address: ben, userUUID: null });
+      await site.merge(contactUUID, other.contactUUID);
+      const { create, event, contact, add } = importsOf(site);
+      const { importID } = await create('a.jsonl');
+      await add(importID, 0, [
+        { ...event({ userUUID: null, eventUUID: 'event-01' }), ...contact({ address: ben, userUUID: null }) },
+      ]);
+      expect(await site.owners()).toEqual({ 'event-01': contactUUID });
+      await site.unmerge(other.contactUUID);
+      expect(await site.owners()).toEqual({ 'event-01': other.contactUUID });
+    });
+
     test('creates contacts and links, and the contact that an event refers to', async () => {
       const site = await newSite();
       const { create, event, contact, add } = importsOf(site);

@@ -94,12 +94,14 @@ function* markClaim(
   { account, claimID, time, by }: RequestOf<'acceptClaim'>,
   marks: { readonly accepted: boolean; readonly voided: boolean },
 ): Operation<{ contactUUID: string }> {
-  const claim = yield* call(() => links.findClaim(account, claimID));
+  const found = yield* call(() => links.findClaim(account, claimID));
+  if (found) yield* call(() => links.holdUser(found.user));
+  // Read again, because another transaction may have changed or deleted the claim before the user was held.
+  const claim = found && (yield* call(() => links.findClaim(account, claimID)));
   if (!claim) {
     const isErased = yield* call(() => contacts.isErasedClaim(account, claimID));
     throw new Refusal(isErased ? 'erased_contact' : 'unknown_claim', { field: 'claimID' });
   }
-  yield* call(() => links.holdUser(claim.user));
   const { contactExternalID: externalID } = claim.values.fields;
   if (externalID !== undefined) {
     if (marks.voided) yield* withdrawExternalID(contacts, claim);

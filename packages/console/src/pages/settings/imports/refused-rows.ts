@@ -1,4 +1,4 @@
-/** The file of refused rows: JSON lines, which can be fixed and imported, whatever the form of the imported file. */
+/** The refused rows as a file: JSON lines, whatever the imported file's format, so that they can be fixed and imported. */
 import { readRecords } from '@firsthand/import-formats';
 import type { Refusal } from './event-import.ts';
 
@@ -18,7 +18,7 @@ export const readRefusedRows = async (file: File, refusals: readonly Refusal[]):
       if (reason === undefined || 'header' in record) continue;
       const { line } = record;
       const row = 'row' in record ? record.row : undefined;
-      const text = `${JSON.stringify({ ...row, line, reason })}\n`;
+      const text = `${JSON.stringify({ line, reason, ...row })}\n`;
       (row ? rows : others).push(text);
       length += text.length;
     }

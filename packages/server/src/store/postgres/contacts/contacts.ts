@@ -21,7 +21,7 @@ const lock = async (db: Transaction, row: ContactRow, changesKeys: boolean): Pro
     'SELECT * FROM contact WHERE account = $1 AND contact = $2 FOR NO KEY UPDATE',
     [db.account, row.contact],
   );
-  if (!locked || (changesKeys && !haveEqualKeys(locked, row))) throw new ConcurrentChange();
+  if (!locked || !haveEqualKeys(locked, row)) throw new ConcurrentChange();
   return locked;
 };
 
@@ -77,8 +77,11 @@ export const createContactStore = (db: Transaction, finder: ContactFinder): Cont
       await deleteKey(db, field, row);
       await update(`"${field}" = NULL${field === 'contactExternalID' ? ', "externalIDClaim" = NULL' : ''}`, row);
     },
-    verifyKey: (row, field) =>
-      update(field === 'contactExternalID' ? '"externalIDClaim" = NULL' : 'verified = true', row),
+    async verifyKey(row, field) {
+      const column = field === 'contactExternalID' ? '"externalIDClaim" = NULL' : 'verified = true';
+      const sql = `UPDATE contact SET ${column} WHERE account = $1 AND contact = $2 AND "${field}" = $3`;
+      if ((await db.run(sql, [db.account, row.contact, row[field]])) === 0) throw new ConcurrentChange();
+    },
     setExternalID: (row, externalID, claim) =>
       update('"contactExternalID" = $3, "externalIDClaim" = $4', row, externalID, claim),
     merge: (row, into, time) => mergeInto(db, row, into, time),

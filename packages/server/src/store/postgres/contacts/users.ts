@@ -155,7 +155,8 @@ export const createUsers = () => {
     if (cached.length === names.length) return cached;
     const missing = names.filter((name) => !getCached(name));
     const stored = await read(db, missing);
-    stored.forEach(addToCache);
+    // Only after the commit, because the read may include users that this transaction has created.
+    db.whenCommitted(() => stored.forEach(addToCache));
     return [...cached, ...stored];
   };
 

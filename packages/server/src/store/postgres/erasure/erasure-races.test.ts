@@ -1,4 +1,4 @@
-// Races between statements of an erasure and of another write, forced by delaying one statement.
+// Races between the statements of two writes, such as an erasure and another write, forced by delaying a statement.
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -279,4 +279,39 @@ test('erases the values that imports stored about the contact, and its keys that
   expect(await storedChanges()).toEqual([expect.not.stringContaining(ann)]);
   await site.erase(former.contactUUID);
   expect(await storedChanges()).toEqual([]);
+});
+
+test('does not accept a claim that is dropped in the meantime', async () => {
+  const { databaseURL, site } = await setUp();
+  const { contactUUID: handle } = await site.browser.createContact({ address: ann, userUUID: phone });
+  const { blocked, release } = delayStatement(/^SELECT "user" FROM "user" .*FOR NO KEY UPDATE$/);
+  const accepting = site.acceptClaim(handle);
+  const refused = expectRefusal(accepting, 'unknown_claim', 'claimID');
+  await blocked;
+  // As when the user exceeds the limit of claims.
+  await querySQL(databaseURL, 'DELETE FROM statement_place; DELETE FROM statement; DELETE FROM contact_user');
+  await querySQL(databaseURL, 'DELETE FROM claim_name; DELETE FROM claim');
+  release();
+  await refused;
+});
+
+test('creates a contact with an external ID that another contact loses in the meantime', async () => {
+  const { other, site } = await setUp();
+  const { contactUUID: handle } = await site.browser.createContact({
+    address: ann,
+    externalID: 'u-1',
+    userUUID: phone,
+  });
+  await site.acceptClaim(handle);
+  const { blocked, release } = delayStatement(
+    /^SELECT \* FROM contact WHERE account = \$1 AND contact = \$2 FOR NO KEY/,
+  );
+  const changes = { address: undefined, externalID: 'u-1', userUUID: null };
+  const creating = site.server.createContact(changes);
+  await blocked;
+  await other.voidClaim({ account: site.account, claimID: handle, restore: false, time: site.time });
+  release();
+  const { contactUUID, exists } = await creating;
+  expect(exists).toBe(false);
+  expect(await site.server.createContact(changes)).toMatchObject({ exists: true, contactUUID });
 });

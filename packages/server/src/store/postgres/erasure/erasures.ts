@@ -251,7 +251,13 @@ const eraseGroup = async (
 
 export const createErasures = (parts: ErasureParts) => {
   const { finder, refused, contacts, dedup } = parts;
-  const deleteContacts = (db: Transaction, rows: readonly ContactRow[]) => deleteContactRows(db, rows, []);
+  const deleteContacts = async (db: Transaction, rows: readonly ContactRow[]) => {
+    await parts.repeats.eraseOf(
+      db,
+      rows.map(({ contact }) => contact),
+    );
+    await deleteContactRows(db, rows, []);
+  };
   const importUndo = createImportUndo({ contacts, deleteContacts });
 
   /** Deletes some events, links or contacts of an undone import. Returns whether there was anything to do. */

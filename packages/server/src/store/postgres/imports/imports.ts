@@ -3,6 +3,7 @@
  * sequences in the meantime, so a stretch has only the rows of its import.
  */
 import { Refusal } from '../../../shared/refusal.ts';
+import { findByKeys } from '../../operations/contact-keys.ts';
 import { putContact } from '../../operations/contact-writes.ts';
 import {
   advanceImport,
@@ -52,14 +53,8 @@ const readLastSequence = async (db: Transaction): Promise<number> =>
     .last;
 
 export const createImportWriter = ({ users, catalogues, finder, storeEvents }: ImportParts) => {
-  const findExisting = async (
-    db: Transaction,
-    { externalID, address }: NewContact,
-  ): Promise<ContactRow | undefined> => {
-    const byID = externalID === undefined ? undefined : await finder.byExternalID(db, externalID);
-    const found = byID ?? (address === undefined ? undefined : await finder.byAddress(db, address));
-    return found && finder.answering(db, found);
-  };
+  const findExisting = async (db: Transaction, request: NewContact): Promise<ContactRow | undefined> =>
+    (await runOperation(db, findByKeys(createContactStore(db, finder), request))).found as ContactRow | undefined;
 
   /** Creates or changes a contact. */
   const put = async (
@@ -69,7 +64,8 @@ export const createImportWriter = ({ users, catalogues, finder, storeEvents }: I
     contactStatus: ImportStep['contactStatus'],
   ): Promise<ImportOutcome> => {
     const { account, externalID, address, newContactUUID, time, userUUID, token } = request;
-    const existing = await findExisting(db, request);
+    const found = await findExisting(db, request);
+    const existing = found && (await finder.answering(db, found));
     const before = existing && { values: recordedValues(existing), updatedTime: existing.updatedTime };
     const mayReplace =
       before === undefined ||

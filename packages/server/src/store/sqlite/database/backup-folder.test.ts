@@ -181,7 +181,7 @@ test('makes doctor report one finding, and a hint if the folder has backups of o
   expect(await examine()).toMatchObject([{ name: 'backup', detail: expect.stringContaining('set BACKUP_DIR') }]);
   renameSync(file, file.replace(/firsthand-[\da-f]{12}/, 'firsthand-0123456789ab'));
   const detail = expect.stringMatching(
-    /there is no backup of this database in .*; the folder has backups of other databases \(1\): does DATABASE_URL/,
+    /there is no backup of this database in .*; the folder has backups of other databases \(1\): is the file in DATABASE_URL the right one\?/,
   );
   expect(await examine(backups)).toEqual([{ name: 'scheduled backups', ok: false, detail }]);
 });
