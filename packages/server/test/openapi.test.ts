@@ -54,7 +54,7 @@ const items: readonly Item[] = operationNames.flatMap((name) =>
   ),
 );
 
-/** The place of a response's schema in the document. */
+/** The JSON pointer to a response's schema. */
 const placeOf = ({ path, method, item }: Item, status: number): string => {
   const [, ...steps] = (item.responses[status].$ref ?? '').split('/');
   const response = steps.length > 0 ? steps : ['paths', path, method.toLowerCase(), 'responses', String(status)];

@@ -55,7 +55,7 @@ test.for([
   ['abad', false, 'an inner variable hides an outer variable that is used there'],
   ['fbcd', false, 'a variable hides a global that is used there'],
   ['abc', false, 'a variable has no letter'],
-] as const)('checks the letters %s (valid: %s): %s', async ([names, isValid]) => {
+] as const)('validates the variable names %s (valid: %s): %s', async ([names, isValid]) => {
   const numbered = await numberVariables('(()=>{let a=1,b=2;f(c=>a+b+c,d=>d)})()');
   expect(numbered).toBe('(()=>{let $0$=1,$1$=2;f($2$=>$0$+$1$+$2$,$3$=>$3$)})()');
   expect(await areValidNames(numbered, names)).toBe(isValid);

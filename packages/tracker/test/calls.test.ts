@@ -122,7 +122,7 @@ describeInChromium('the tracker in Chromium', () => {
     expect(await countQueued(page)).toBe(0);
   });
 
-  test('never throws, whatever the arguments, and warns about everything dropped in debug mode', async () => {
+  test('never throws, whatever the arguments, and in debug mode warns about everything it drops', async () => {
     const page = await openPage(publish('/', { attributes: 'data-debug' }));
     await page.evaluate(async () => {
       const log = tracker.log as (...args: unknown[]) => void;

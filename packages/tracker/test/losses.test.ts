@@ -57,7 +57,7 @@ describeInChromium('the tracker in Chromium', () => {
     await waitFor(async () => expect(await countQueued(page)).toBe(0));
   });
 
-  test('sends the events that follow a contact that browsers may not create', async () => {
+  test('sends the events that were logged after a contact that the service refused', async () => {
     const error = { code: 'id_not_for_browser', message: 'no' };
     recorder.respond = ({ path }) => (path === '/form' ? { status: 403, body: { status: '403', error } } : undefined);
     const page = await openPage(publish('/'));

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import type { FetchState } from '../reading/use-fetch.ts';
-import { Problem, Skeleton, SlowNote } from './small.tsx';
+import { Problem, Skeleton, SlowLoadingNote } from './small.tsx';
 
 interface CardProps {
   readonly title: ComponentChildren;
@@ -44,7 +44,7 @@ export const ResponseView = <Value,>({ response, lines = 6, slow, children }: Re
         ? children(value)
         : problem === undefined && (
             <>
-              {slow && <SlowNote text={slow} />}
+              {slow && <SlowLoadingNote text={slow} />}
               <Skeleton lines={lines} />
             </>
           )}

@@ -1,4 +1,4 @@
-/** CSV files (RFC 4180) that contain no cell which spreadsheets would read as a formula. */
+/** CSV files (RFC 4180), escaped so that spreadsheets read no cell as a formula. */
 import type { CSVFile } from '../reading/csv.ts';
 
 type Cell = string | number | null | undefined;

@@ -80,8 +80,8 @@ export const Badge = ({
 
 const slowMs = 2_000;
 
-/** Shows text if loading takes long. */
-export const SlowNote = ({ text }: { readonly text: string }) => {
+/** Shows text if loading takes a long time. */
+export const SlowLoadingNote = ({ text }: { readonly text: string }) => {
   const [isSlow, setSlow] = useState(false);
   useEffect(() => {
     const timer = setTimeout(() => setSlow(true), slowMs);

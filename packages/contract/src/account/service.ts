@@ -29,7 +29,7 @@ export const getServiceOutput = response({
       'The page that most recently sent a secret token of the account to this server, which rejected the request. Anyone who opens the page can read the token. Absent if there is none, or with an operator token.',
     ),
   unknownProxy: flag(
-    'Whether a proxy that TRUST_PROXY does not list forwarded requests in the last 24 hours. All visitors behind such a proxy count as one visitor and share one rate limit.',
+    'Whether requests arrived through a proxy that is not in TRUST_PROXY in the last 24 hours. All visitors behind such a proxy count as one visitor and share one rate limit.',
     false,
   ),
 });

@@ -85,7 +85,7 @@ export const reportPeopleInput = z
     ...numberFields,
     usersAtLeast: field.describe(
       field.optional(field.integer(1, 1_000)),
-      'Only people with at least this many users (such as two phones) in the selected events.',
+      'Only people who used at least this many browsers or devices (users) in the selected events.',
       2,
     ),
     sort: field.describe(

@@ -310,7 +310,7 @@ describe('the ownership rules', () => {
     });
   });
 
-  test('let voiding move only events between the adjacent statements, and restoring undo it exactly', () => {
+  test('move only the events between the adjacent statements when a link is voided, and undo that exactly when it is restored', () => {
     assertEach('void', (before, action, after) => {
       const old = targetOf(before, action);
       if (!old) return;

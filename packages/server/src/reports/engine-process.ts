@@ -33,7 +33,7 @@ class EngineUnusable extends EngineFault {}
  * start.
  */
 export class StateLost extends EngineFault {}
-/** The order needs more memory than DuckDB is allowed to use. */
+/** The command needs more memory than DuckDB is allowed to use. */
 export class OutOfMemory extends EngineFault {}
 /** The query was interrupted by its signal. */
 export class Interrupted extends Error {

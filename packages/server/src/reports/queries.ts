@@ -210,7 +210,7 @@ export interface FunnelQuery extends QueryBase {
   readonly per: 'person' | 'session';
   /** The groups of the result's rows, of which there are at most `limit` (1 to 1,000). */
   readonly groups?: Grouping & { readonly limit: number };
-  /** Adds `times` to the result. */
+  /** Whether the result includes `times`. */
   readonly times?: boolean;
 }
 /**
@@ -336,7 +336,7 @@ export interface PeopleResult {
   readonly next: PeopleEnd | null;
 }
 
-/** The first and last values in the events of contacts. The range is ignored. */
+/** For each contact, the first and last values of attributes in all its events. The range is ignored. */
 export interface TouchesQuery extends QueryBase {
   readonly report: 'touches';
   /** The numbers of at most 1,000 contacts. */

@@ -42,7 +42,7 @@ describe('a report', () => {
     expect(total.value?.p95).toBeCloseTo(94.975);
   });
 
-  test('orders events within the same millisecond as they were stored', async () => {
+  test('orders events of the same millisecond by when they were stored', async () => {
     const steps = [{ eventIDs: [1] }, { eventIDs: [2] }];
     const funnel: FunnelQuery = { ...base, report: 'funnel', steps, withinMilliseconds: 0, per: 'person' };
     const stepsOf = async (...eventIDs: number[]) =>

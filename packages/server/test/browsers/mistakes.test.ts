@@ -139,7 +139,7 @@ describe('the console of a page with a mistake', () => {
     await expect.poll(() => texts.join()).toMatch(/Mixed Content/);
   });
 
-  test('shows an event whose name is too long, and an event without a name', async () => {
+  test('warns about an event whose name is too long, and one without a name', async () => {
     const { page, readWarnings } = await open(tagOf(browserToken));
     expect((await log(page, 'x'.repeat(300))).error).toMatchObject({
       code: 'invalid_field',

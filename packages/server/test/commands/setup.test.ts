@@ -32,7 +32,7 @@ const placesIn = (folder: string) => {
 const flags = ['--site', site, '--email', email, '--web-server', 'caddy', '--console-origin', consoleOrigin];
 const read = (file: string) => readFileSync(file, 'utf8');
 
-it('writes settings and a unit, creates the owner, and prints lines for the web server and a one-time sign-in link', async () => {
+it('writes the settings and a systemd unit, creates the owner, and prints a sign-in link and the web server’s configuration', async () => {
   const { file, unit, data, args } = placesIn(temporaryFolder());
   const { code, stdout, stderr } = await firsthand([...args, ...flags]);
   expect([code, stderr]).toEqual([0, `Wrote ${file} and ${unit}\n`]);

@@ -228,7 +228,7 @@ export const describeErasures = (newSite: NewSite): void => {
       await expectRefusal(store.eraseContact({ account, contactUUID: 'nobody', time }), 'unknown_contact');
     });
 
-    test('must be identified in the request', async () => {
+    test('must be named in the request to erase it', async () => {
       const { store, account, server, time } = await newSite();
       const { contactUUID } = await server.createContact();
       await expectRefusal(store.eraseContact({ account, time }), 'unknown_contact', 'contactEmailaddress');

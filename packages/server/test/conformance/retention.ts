@@ -15,7 +15,7 @@ export const describeRetention = (_: unknown, open: Open): void => {
     let time: number;
     let fed: FedAccount;
     const listRemaining = async () => {
-      // Reports must return the same events.
+      // Reports must see the same events as the store.
       await expectAgreement(fed, site);
       return (await site.events()).map(({ eventUUID }) => eventUUID);
     };

@@ -180,7 +180,7 @@ describe('the guides for operators', () => {
     expect(faults).toBeNull();
   });
 
-  it('find in the log why the service failed to start', () => {
+  it('show how to find in the log why the service failed to start', () => {
     const [line, ...others] = part('== cause', '== corrected').trim().split('\n');
     expect(line).toMatch(/^firsthand: PORT \(or --port\) must be a whole number/);
     expect(others).toEqual([]);

@@ -53,7 +53,7 @@ const killRepeatedly = async (name: string, count: number, main?: string) => {
   return result;
 };
 
-test(`loses and duplicates no event when one of two servers is killed ${kills} times`, async (context) => {
+test(`neither loses nor duplicates events when one of two servers is killed ${kills} times`, async (context) => {
   const result = await killRepeatedly('ours_killed', kills);
   expect(result).toMatchObject({ lost: 0, twice: 0 });
   expect(result.acknowledged).toBeGreaterThan(kills * 20);
@@ -88,7 +88,7 @@ const stopRepeatedly = async (name: string, count: number, main?: string) => {
   return { ...result, endings, withoutRetryAfter };
 };
 
-test(`loses and duplicates no event when PostgreSQL stops ${stops} times, and responds with 503 in the meantime`, async (context) => {
+test(`neither loses nor duplicates events when PostgreSQL stops ${stops} times, and responds with 503 in the meantime`, async (context) => {
   const result = await stopRepeatedly('ours_stopped', stops);
   expect(result).toMatchObject({ lost: 0, twice: 0, withoutRetryAfter: 0 });
   expect([...result.endings.keys()].sort()).toEqual(['200', '503']);

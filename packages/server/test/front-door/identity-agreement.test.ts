@@ -146,7 +146,8 @@ const createHistory = async (store: Store) => {
   };
 
   /**
-   * The links and claims that the model expects for an unmerged contact, including those of contacts merged into it.
+   * The links and claims that the model expects for a contact that has not been merged into another, including those of
+   * contacts merged into it.
    */
   const expectedOf = (person: number) => {
     const isTheirs = (contact: number | null) => contact !== null && followMerges(model.mergedInto)(contact) === person;

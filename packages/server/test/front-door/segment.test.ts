@@ -370,7 +370,7 @@ describe('the settings', () => {
     expect(await apiHost(settings(scene, 'localhost:3000', place))).toBe('localhost:3000/v1');
   });
 
-  it('do not repeat a Host header that is not a site of the account', async () => {
+  it('do not repeat a Host header that belongs to no site of the account', async () => {
     expect(await settings(scene, 'evil.example')).toMatchObject({ status: 403, body: { code: 'origin_not_allowed' } });
   });
 

@@ -5,7 +5,7 @@ import { openStore } from '../../src/store/open.ts';
 import { firsthand, spawnFirsthand } from '../fixtures/command.ts';
 import { newDatabase } from '../fixtures/postgres/databases.ts';
 
-test('creates an account and revokes a token while a server is running, which notices both', async () => {
+test('creates an account and revokes a token, and a running server notices both', async () => {
   const databaseURL = await newDatabase();
   const env = { DATABASE_URL: databaseURL };
   const empty = await firsthand(['account', 'list'], env);

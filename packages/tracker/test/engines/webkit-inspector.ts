@@ -1,6 +1,6 @@
 /**
  * MiniBrowser as a user starts it, with a profile on disk, controlled through WebKit's remote inspector over a
- * WebSocket. The inspector can't open tabs, so only the tabs that MiniBrowser opens at its start exist.
+ * WebSocket. The inspector can't open tabs, so the only tabs are those that MiniBrowser opens at startup.
  */
 import { join } from 'node:path';
 import { WebSocket } from 'ws';

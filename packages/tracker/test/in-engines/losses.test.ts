@@ -304,7 +304,7 @@ describeEngines('delivery', (engine) => {
       await tab.close();
     });
 
-    test('survives a clock in 1970', async (context) => {
+    test('survives a clock that is set to 1970', async (context) => {
       const start = Date.now();
       const tab = await visit(`${publish({ before: settableClock })}?shift=${-start}`);
       for (const nth of nths) await log(tab, nth);
@@ -351,7 +351,7 @@ describeEngines('delivery', (engine) => {
       context.task.meta.delivery = { times, storedOnce: 0, lost: 0, twice: 0, outOfOrder: 0, late: 0, figure };
     });
 
-    test('survives the loss of the first response to two tabs in a new browser without Web Locks', async (context) => {
+    test('survives the loss of the first response if two tabs of a new browser start together without Web Locks', async (context) => {
       const users: number[] = [];
       const run = `${script.replaceAll('.', '')}${engine.name}`.toLowerCase();
       for (const nth of nths) {

@@ -60,7 +60,7 @@ export const readStored = async (api: Client): Promise<StoredEvent[]> => {
     });
 };
 
-/** Adds up the results for all lines. `counts` has the number of events that each line has logged, numbered from 0. */
+/** Adds up the results of all lines of events. `counts[n]` is the number of events that line n has logged. */
 export const countStored = (
   stored: readonly NumberedEvent[],
   counts: readonly number[],

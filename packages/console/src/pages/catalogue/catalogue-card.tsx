@@ -10,7 +10,7 @@ import { formatWhole } from '../../reading/format.ts';
 import { useFetch } from '../../reading/use-fetch.ts';
 import { AddEntry } from './add-entry.tsx';
 import { CatalogueTable } from './catalogue-table.tsx';
-import { type Entry, entriesOf, entriesWith, type Kind, kinds } from './entries.ts';
+import { type Entry, entriesOf, type Kind, kinds, searchEntries } from './entries.ts';
 
 const fileOf = (kind: Kind, entries: readonly Entry[]) => {
   const isEvent = kind === 'event';
@@ -50,7 +50,7 @@ export const CatalogueCard = ({ kind, text }: { readonly kind: Kind; readonly te
   const { title, one, about } = kinds[kind];
   const catalogues = account.value;
   const entries = catalogues ? entriesOf(kind, catalogues, response.value ?? []) : [];
-  const matches = entriesWith(text, entries);
+  const matches = searchEntries(text, entries);
   const tools = (
     <>
       <SearchBox label="Name or ID" />

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Entry, entriesOf, entriesWith, requestFor, withChange } from './entries.ts';
+import { type Entry, entriesOf, requestFor, searchEntries, withChange } from './entries.ts';
 
 const catalogues = {
   event: [{ eventID: 1, eventName: 'Page view', browser: true }],
@@ -45,7 +45,7 @@ describe('a merged entry', () => {
   ] as const)('is nested in the %s that it was merged into, and matched by a search', (kind, id, other) => {
     const entries = entriesOf(kind, merged, []);
     expect(entries).toMatchObject([{ id, merged: [{ id: other }] }]);
-    expect(entriesWith(other, entries)).toHaveLength(1);
+    expect(searchEntries(other, entries)).toHaveLength(1);
   });
 });
 
@@ -58,15 +58,15 @@ test('does not treat an entry with the ID “undefined” as a merge target', ()
   ]);
 });
 
-describe('entriesWith', () => {
+describe('searchEntries', () => {
   const entry: Entry = { id: 'amount', name: 'Revenue', browser: true, isListed: true, merged: [] };
 
   test.each([['reven'], ['REVENUE'], ['mount'], [' amount '], ['']])('matches an entry by “%s”', (text) => {
-    expect(entriesWith(text, [entry])).toEqual([entry]);
+    expect(searchEntries(text, [entry])).toEqual([entry]);
   });
 
   test('returns nothing for text that no entry contains', () => {
-    expect(entriesWith('teapot', [entry])).toEqual([]);
+    expect(searchEntries('teapot', [entry])).toEqual([]);
   });
 });
 

@@ -118,7 +118,7 @@ export const entriesOf = (kind: Kind, catalogues: Catalogues, uses: readonly Use
 };
 
 /** The entries whose name or ID contains the text, or into which such an entry was merged. Ignores case. */
-export const entriesWith = (text: string, entries: readonly Entry[]): readonly Entry[] => {
+export const searchEntries = (text: string, entries: readonly Entry[]): readonly Entry[] => {
   const searchText = text.trim().toLowerCase();
   const isMatch = ({ id, name }: Pick<Entry, 'id' | 'name'>) =>
     name.toLowerCase().includes(searchText) || id.toLowerCase().includes(searchText);

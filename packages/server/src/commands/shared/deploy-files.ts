@@ -1,4 +1,4 @@
-/** Adapts the files of deploy/ to a site: the systemd unit, the environment file and the web server's configuration. */
+/** Adapts the files of deploy/ to a site: the systemd unit, the environment file and the web server’s configuration. */
 import { readFileSync } from 'node:fs';
 import { parseOrigin } from '@firsthand/contract/origins';
 

@@ -128,7 +128,7 @@ describe('authentication', () => {
     for (let times = 0; times < 100; times++) expect(await send('good')).toBe('good');
   });
 
-  it('accepts an issued token from an address that guesses, even if it is new to this process', async () => {
+  it('accepts an issued token that this process has not seen before, even from an address that guesses', async () => {
     const { send, guess, issued, revoke } = setUp();
     issued.add('good');
     await guess(0, 100);
@@ -146,7 +146,7 @@ describe('authentication', () => {
     }
   });
 
-  it('counts concurrent first requests with one token as one guess', async () => {
+  it('looks up a new token only once for concurrent requests', async () => {
     const { send, lookups } = setUp();
     const responses = await Promise.all(Array.from({ length: 100 }, () => send('good')));
     expect(new Set(responses)).toEqual(new Set(['good']));

@@ -63,7 +63,11 @@ export const commandLine = 0;
 export const actorOf = ({ access }: Caller): number | null => (access.token === commandLine ? null : access.token);
 
 /** Returns the account, actor and time for audited writes. Throws like `accountOf`. */
-export const actOf = (caller: Caller) => ({ account: accountOf(caller), by: actorOf(caller), time: caller.time });
+export const auditFieldsOf = (caller: Caller) => ({
+  account: accountOf(caller),
+  by: actorOf(caller),
+  time: caller.time,
+});
 
 /** Returns the caller as the store expects it. Throws like `accountOf`. */
 export const toStoreCaller = (caller: Caller): StoreCaller => ({

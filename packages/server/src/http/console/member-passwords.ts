@@ -101,8 +101,8 @@ const createHashes = ({ store, requestAddress }: Pick<Dependencies, 'store' | 'r
       .digest();
 
   /**
-   * Returns the salt shared by all hashes for an e-mail address, so that verifying takes one hash, whether zero or
-   * several members have the address. Computing the salt requires the database's key.
+   * Returns the salt shared by all hashes for an e-mail address, so that verifying a password computes one hash,
+   * no matter how many members have the address. Computing the salt requires the database's key.
    */
   const saltOf = async (emailaddress: string): Promise<Uint8Array> =>
     (await keyedHash(`salt of passwords\n${emailaddress}`)).subarray(0, saltBytes);

@@ -67,9 +67,9 @@ function* startsFrom(from: number, interval: Exclude<Interval, 'total'>, offsetA
 }
 
 /**
- * Returns the edges of the zone's whole calendar intervals that cover `from` to `to`, rounded down to multiples of 15
- * minutes; undefined if there are more than `maxIntervals`. Weeks start on Monday. `total` is one interval, whose edges
- * are multiples of 15 minutes.
+ * Returns the boundaries of the zone's calendar intervals that cover `from` to `to`; undefined if there are more than
+ * `maxIntervals`. Each boundary is rounded down to a multiple of 15 minutes. Weeks start on Monday. `total` is a single
+ * interval.
  */
 export const countEdges = (
   from: number,

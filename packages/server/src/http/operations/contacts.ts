@@ -6,7 +6,7 @@ import { Refusal } from '../../shared/refusal.ts';
 import type { Store } from '../../store/store.ts';
 import {
   accountOf,
-  actOf,
+  auditFieldsOf,
   type Caller,
   type Handler,
   type Handlers,
@@ -85,7 +85,7 @@ const createExportContact =
           });
     // One audit entry per export, before its first page is returned.
     if (beyond === undefined) {
-      await store.recordAudit({ ...actOf(caller), action: 'exportContact', subject: { contactUUID } });
+      await store.recordAudit({ ...auditFieldsOf(caller), action: 'exportContact', subject: { contactUUID } });
     }
     return {
       contact: contactResponse(contact),
@@ -142,13 +142,17 @@ export const createContacts = (
   },
 
   updateContact: async (input, caller) =>
-    store.updateContact({ ...actOf(caller), ...toNamedContact(accountOf(caller), input), ...contactChanges(input) }),
+    store.updateContact({
+      ...auditFieldsOf(caller),
+      ...toNamedContact(accountOf(caller), input),
+      ...contactChanges(input),
+    }),
 
   exportContact: createExportContact(store),
 
   eraseContact: async (input, caller) => {
     const { erasedTime, ...receipt } = await store.eraseContact({
-      ...actOf(caller),
+      ...auditFieldsOf(caller),
       ...toNamedContact(accountOf(caller), input),
       verifiedOnly: input.verifiedOnly,
     });

@@ -28,7 +28,7 @@ const read = async (userUUID = 'visitor-of-imports') =>
   (await scene.get('/event/getEvent', { tokenUUID: scene.tokens.server, userUUID })).body.event as Fields[];
 
 describe('importEvents', () => {
-  it('stores the labels that another tool determined, but none that a visitor could not have', async () => {
+  it('stores labels from another tool, but only values that this server could assign', async () => {
     const importID = await createImport('labels.jsonl');
     const context = { labels: { browser: 'Firefox', os: 'My own system', device: 'phone', country: 'XYZ' } };
     await post('/import/importEvents', {

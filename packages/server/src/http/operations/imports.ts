@@ -10,7 +10,7 @@ import { unlikelyTime } from '../../ingest/event-time.ts';
 import { newEvent } from '../../ingest/new-event.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Import, ImportOutcome, ImportStep, NewContact, Store } from '../../store/store.ts';
-import { accountOf, actOf, type Caller, type Handlers, toStoreCaller } from '../access/caller.ts';
+import { accountOf, auditFieldsOf, type Caller, type Handlers, toStoreCaller } from '../access/caller.ts';
 import { type Agent, toStatedLabels, unknownAgent } from '../request/agents.ts';
 import { isoTime } from '../responses/iso-time.ts';
 import { findDefaultProfile } from '../segment/contacts.ts';
@@ -134,7 +134,7 @@ export const createImports = (
       if (kind === 'events' && caller.access.kind !== 'server')
         throw new Refusal('token_kind', { field: 'kind', message: 'only server tokens and owners import events' });
       return importResponse(
-        await store.createImport({ importID: nanoid(), kind, importName, fingerprint, ...actOf(caller) }),
+        await store.createImport({ importID: nanoid(), kind, importName, fingerprint, ...auditFieldsOf(caller) }),
       );
     },
 
@@ -176,7 +176,7 @@ export const createImports = (
     undoImport: async ({ importID }, caller) => {
       // Only server tokens can import events, so only they can remove imported events.
       const kind = caller.access.kind === 'server' ? undefined : 'contacts';
-      return importResponse(await store.undoImport({ importID, kind, ...actOf(caller) }));
+      return importResponse(await store.undoImport({ importID, kind, ...auditFieldsOf(caller) }));
     },
   };
 };

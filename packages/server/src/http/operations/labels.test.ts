@@ -276,7 +276,7 @@ describe('a replayed event', () => {
     await send('/event/logEvent', { userUUID, eventID: 'x', eventAttrArray: [{ attrID: '$os', attrValue: 'forged' }] });
     const { requests } = await scene.store.listRefused({ beyond: 0, limit: 10 });
     const request = requests.find(({ input }) => JSON.stringify(input).includes(userUUID));
-    if (request === undefined) throw new Error('it was not listed');
+    if (request === undefined) throw new Error('the refused request is not in the list');
     expect(JSON.stringify(request)).not.toContain('Chrome');
     await createReplay(scene.store)(request, { fix: { eventID: 1 }, time: Date.now() });
     expect(await attributesOf(userUUID)).toEqual([{}]);

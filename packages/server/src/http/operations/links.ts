@@ -1,5 +1,5 @@
 import type { Store } from '../../store/store.ts';
-import { actOf, type Handlers, toStoreCaller } from '../access/caller.ts';
+import { auditFieldsOf, type Handlers, toStoreCaller } from '../access/caller.ts';
 import { toNamedContact, toNamedOther } from '../request/contact-names.ts';
 import { isoTime } from '../responses/iso-time.ts';
 
@@ -23,19 +23,20 @@ export const createLinks = (
   // linkID takes precedence. Without it, tokenID, from and to select the links.
   voidLink: async ({ linkID, tokenID = '', from, to, restore = false }, caller) => {
     const links = linkID === undefined ? { tokenID, from, to } : { linkID };
-    return { links: await store.voidLinks({ ...actOf(caller), restore, links }) };
+    return { links: await store.voidLinks({ ...auditFieldsOf(caller), restore, links }) };
   },
 
-  acceptClaim: async ({ claimID }, caller) => store.acceptClaim({ ...actOf(caller), claimID }),
+  acceptClaim: async ({ claimID }, caller) => store.acceptClaim({ ...auditFieldsOf(caller), claimID }),
 
-  voidClaim: async ({ claimID, restore = false }, caller) => store.voidClaim({ ...actOf(caller), claimID, restore }),
+  voidClaim: async ({ claimID, restore = false }, caller) =>
+    store.voidClaim({ ...auditFieldsOf(caller), claimID, restore }),
 
   mergeContact: async (input, caller) => {
-    const act = actOf(caller);
+    const act = auditFieldsOf(caller);
     const merge = { ...act, ...toNamedContact(act.account, input), ...toNamedOther(input) };
     const { contactUUID, mergedTime } = await store.mergeContact(merge);
     return { contactUUID, mergedTime: isoTime(mergedTime) };
   },
 
-  unmergeContact: async (input, caller) => store.unmergeContact({ ...actOf(caller), ...toNamedOther(input) }),
+  unmergeContact: async (input, caller) => store.unmergeContact({ ...auditFieldsOf(caller), ...toNamedOther(input) }),
 });

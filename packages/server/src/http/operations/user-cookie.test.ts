@@ -11,7 +11,7 @@ const cookieFor = (headers: Partial<typeof good>, domain?: string) =>
   userCookie(new Headers(headers), userUUID, domain);
 
 describe('the renewed userUUID cookie', () => {
-  test('is the one that the tracker set, for 400 days', () => {
+  test('has the attributes of the tracker’s cookie, and lasts another 400 days', () => {
     expect(cookieFor(good, 'shop.example')).toBe(
       `userUUID=${userUUID}; Path=/; Max-Age=34560000; SameSite=Lax; Domain=shop.example; Secure`,
     );

@@ -12,7 +12,7 @@ import { createRequestContexts } from '../operations/request-context.ts';
 import { parseObject } from '../request/input.ts';
 
 /** Returns the refusal for a request that is not on the list, or no longer on it. */
-export const unknownRefused = (): Refusal => new Refusal('unknown_refused', { field: 'refusedID' });
+export const unknownRefusedRequest = (): Refusal => new Refusal('unknown_refused', { field: 'refusedID' });
 
 /** Wraps the store so that each write also removes the refused request from its list, in the same transaction. */
 const toReplayStore = (
@@ -22,7 +22,7 @@ const toReplayStore = (
   const replay = async (write: ReplayedWrite) => {
     const response = await store.replayRefused({ ...target, by, ...write });
     // Another caller replayed the request, or newer requests evicted it from the list.
-    if (response === undefined) throw unknownRefused();
+    if (response === undefined) throw unknownRefusedRequest();
     // The cast is safe: the result has the type of the operation in `write`.
     return response as never;
   };

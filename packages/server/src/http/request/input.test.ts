@@ -88,7 +88,7 @@ describe('a body', () => {
     expect(outcome(await sendBody(part, multipart))).toEqual([400, 'invalid_encoding']);
   });
 
-  it('that is incomplete is not a server error', async () => {
+  it('that is incomplete does not cause a server error', async () => {
     const body = new ReadableStream({
       start: (controller) => controller.enqueue(new TextEncoder().encode('{"a":')),
       pull: (controller) => controller.error(new Error('aborted')),
@@ -161,7 +161,7 @@ describe('the size of a request', () => {
     expect(outcome(await sendBody(body, { 'Content-Encoding': encoding }))).toEqual([status, code]);
   });
 
-  it('can be 8 KiB of URL', async () => {
+  it('is limited to 8 KiB for the URL', async () => {
     const url = (length: number) => `/logEvent?x=${'x'.repeat(length - '/logEvent?x='.length)}`;
     expect((await scene.send(url(8_192))).status).toBe(401);
     expect(outcome(await scene.send(url(8_193)))).toEqual([414, 'url_too_long']);
@@ -232,7 +232,7 @@ describe('unknown fields', () => {
     expect(body.ignored).toEqual(['event[1].eventid']);
   });
 
-  it('are reported with the field that they might misspell', async () => {
+  it('are reported with a suggestion if they look like a misspelled field', async () => {
     const contact = { contactEmailaddress: 'ann@shop.example', contactProfileID: 'customer' };
     const { body } = await scene.post('/createContact', {
       ...{ tokenUUID: scene.tokens.browser, userUUID, ...contact, contactPhone: '1', product: 'x' },

@@ -48,7 +48,7 @@ describe('a cursor of several lists', () => {
     ['that is complete', encoded('h1.-.-.-')],
     ['with too few lists', encoded('h1.1.1')],
     ['with too many lists', encoded('h1.1.1.1.1')],
-    ['without a number', encoded('h1.1.x.1')],
+    ['with a position that is not a number', encoded('h1.1.x.1')],
     ['with a number that is not a safe integer', encoded('h1.1.1.9007199254740993')],
     ['that is not a cursor', 'hello'],
   ])('is refused: %s', (_, cursor) => {

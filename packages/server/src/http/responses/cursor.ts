@@ -84,7 +84,7 @@ const maxTime = 253_402_300_799_999;
 export const toPeopleCursor = (page: PeoplePage | null): string => {
   if (page === null) return encode('people', [null]);
   const { key, person } = page.end;
-  // Split because the key can be any number, while a position is a non-negative integer.
+  // Cursors hold only non-negative integers, but the key can be any double, so it is sent as two 32-bit halves.
   const [low, high] = new Uint32Array(Float64Array.of(key).buffer) as unknown as [number, number];
   return encode('people', [low, high, Math.abs(person), person > 0 ? 1 : 0, page.until, page.firstPageTime]);
 };

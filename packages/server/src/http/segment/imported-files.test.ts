@@ -42,7 +42,7 @@ describe.each<[file: string, format: FormatName, pageViews: number, firstCampaig
     expect(JSON.stringify(calls.map(({ call }) => call))).not.toContain('secret');
   });
 
-  it('has only labels that visitors of the server could have', async () => {
+  it('has only labels that the server accepts', async () => {
     const stated = (await readCalls(file, format)).flatMap(({ message }) =>
       isRecord(message.context) && isRecord(message.context.labels) ? [message.context.labels] : [],
     );

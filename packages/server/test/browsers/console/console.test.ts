@@ -195,7 +195,7 @@ it('reports that events from bots are not counted if there are no other events',
   expect(complaints).toEqual([]);
 });
 
-it('opens all rows of a list with the same date range and filter', async () => {
+it('keeps the date range and filter when it opens a whole list', async () => {
   const shop = await openShop();
   const paths = Array.from({ length: 12 }, (_, nth) => `/page-${nth}`);
   for (const [nth, path] of [...paths, ...paths].entries())

@@ -52,7 +52,7 @@ const killRepeatedly = async (count: number, main?: string) => {
   return trial.finish();
 };
 
-test(`loses and duplicates no event when servers are killed ${kills} times`, async (context) => {
+test(`neither loses nor duplicates events when servers are killed ${kills} times`, async (context) => {
   const findings = await killRepeatedly(kills);
   expect(findings).toMatchObject(noFaults);
   const weakened = await killRepeatedly(3, early());
@@ -102,7 +102,7 @@ const stopRepeatedly = async (total: number, main?: string) => {
   return { ...(await trial.finish()), outage };
 };
 
-test(`loses and duplicates no event when nodes stop ${stops} times, and returns 503 only for the nodes’ accounts`, async (context) => {
+test(`neither loses nor duplicates events when nodes stop ${stops} times, and returns 503 only for the nodes’ accounts`, async (context) => {
   const findings = await stopRepeatedly(stops);
   expectNoFaults(findings);
   expect([...findings.outage.lost.keys()].sort()).toEqual(['read 503', 'write 503']);
@@ -156,7 +156,7 @@ const cutRepeatedly = async (total: number, main?: string) => {
   return { ...findings, before: sumOf('before'), after: sumOf('after'), late: sumOf('late') };
 };
 
-test(`loses and duplicates no event when connections are cut at COMMIT ${cuts} times`, async (context) => {
+test(`neither loses nor duplicates events when connections are cut at COMMIT ${cuts} times`, async (context) => {
   const findings = await cutRepeatedly(cuts);
   expectNoFaults(findings);
   expect(Math.min(findings.before, findings.after, findings.late)).toBeGreaterThan(0);

@@ -234,7 +234,7 @@ export const describeTokens = (newSite: NewSite): void => {
       expect(live.map(({ kind }) => kind)).toEqual(['browser']);
     });
 
-    test('end with their creator, provide no proof key and are listed as sessions if they are sessions', async () => {
+    test('that are sessions expire with their creator, provide no proof key, and are listed as sessions', async () => {
       const { store, account, server, time } = await newSite();
       const creator = newToken('server');
       await store.createToken({ ...creator, account });

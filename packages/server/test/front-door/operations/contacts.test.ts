@@ -111,7 +111,7 @@ describe('createContact with a browser token', () => {
     expect((await get({ contactUUID: real }, 'browser')).status).toBe(404);
   });
 
-  it('returns that the contact exists if this user is already linked to it', async () => {
+  it('reports that the contact exists if this user is already linked to it', async () => {
     const fields = { userUUID: newUserUUID(), contactEmailaddress: newAddress() };
     const [first, again] = [await create(fields, 'browser'), await create(fields, 'browser')];
     expect([first.body.exists, again.body.exists]).toEqual([false, true]);

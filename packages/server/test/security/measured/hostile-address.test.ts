@@ -119,7 +119,7 @@ const start = async (name: string, count: number, main?: string) => {
 };
 type FloodResult = Awaited<ReturnType<Awaited<ReturnType<typeof start>>['measureFlood']>>;
 
-/** By how much the writes of others exceed the promised limit; negative if they don't. */
+/** The milliseconds by which the p99 of others' writes exceeds the promised limit; negative if it doesn't. */
 const computeExcess = ({ calm, p99 }: FloodResult) => p99 - Math.max(3 * calm, 50);
 
 /** The best of several measurements. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createHideAddresses, withoutAddresses } from './hidden-addresses.ts';
+import { createAddressMasker, withoutAddresses } from './hidden-addresses.ts';
 
 describe('an e-mail address', () => {
   it.each([
@@ -28,10 +28,10 @@ describe('an e-mail address', () => {
     ['/40%25off', '/40%25off'],
     ['2026-11-01T00:00:00.000Z', '2026-11-01T00:00:00.000Z'],
   ])('is hidden in %s', (text, shown) => {
-    expect(createHideAddresses()(text)).toBe(shown);
+    expect(createAddressMasker()(text)).toBe(shown);
   });
 
-  it('is replaced by the same name everywhere in a response', () => {
+  it('is replaced by the same placeholder everywhere in a response', () => {
     const row = [
       { values: ['/a@b.example', null], people: 3 },
       { values: ['/c@d.example', 'a@b.example'], people: 2 },

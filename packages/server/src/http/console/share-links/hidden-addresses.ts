@@ -22,7 +22,7 @@ const atSign = /@|%(?:25)*40/i;
  * Returns a function that replaces each part of a string that contains an @ with `(hidden 1)`, `(hidden 2)` and so on.
  * Equal parts get the same number, so that different rows stay distinct.
  */
-export const createHideAddresses = () => {
+export const createAddressMasker = () => {
   const hidden = new Map<string, string>();
   return (original: string): string => {
     const text = original
@@ -43,6 +43,6 @@ export const createHideAddresses = () => {
 
 /** Returns a copy of a response without addresses. */
 export const withoutAddresses = <Result extends object>(result: Result): Result => {
-  const hide = createHideAddresses();
+  const hide = createAddressMasker();
   return JSON.parse(JSON.stringify(result), (_, value: unknown) => (typeof value === 'string' ? hide(value) : value));
 };

@@ -17,7 +17,7 @@ const attrIDsOf = ({ request: { attrID, by } }: ViewReport): string[] => [
 ];
 
 /** Returns the entries with these IDs. A merged entry gets the name of the entry that it was merged into. */
-const entriesWith = (listed: readonly ListedEntry[], ids: readonly string[]): ListedEntry[] => {
+const searchEntries = (listed: readonly ListedEntry[], ids: readonly string[]): ListedEntry[] => {
   const entries = new Map(listed.map((entry) => [entry.id, entry]));
   return listed
     .filter(({ id }) => ids.includes(id))
@@ -27,8 +27,8 @@ const entriesWith = (listed: readonly ListedEntry[], ids: readonly string[]): Li
 export const findShownNames = async (store: Pick<Store, 'listCatalogue'>, opened: OpenLink) => {
   const { account } = opened.link;
   const { report } = opened.view;
-  const events = entriesWith(await store.listCatalogue({ account, kind: 'event' }), report.flatMap(eventIDsOf));
-  const attributes = entriesWith(await store.listCatalogue({ account, kind: 'attr' }), report.flatMap(attrIDsOf));
+  const events = searchEntries(await store.listCatalogue({ account, kind: 'event' }), report.flatMap(eventIDsOf));
+  const attributes = searchEntries(await store.listCatalogue({ account, kind: 'attr' }), report.flatMap(attrIDsOf));
   return {
     event: events.map(({ id, name }) => ({ eventID: Number(id), eventName: name })),
     attr: attributes.map(({ id, name, type }) => ({ attrID: id, attrName: name, attrType: type })),

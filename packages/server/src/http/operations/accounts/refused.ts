@@ -3,7 +3,7 @@ import type { Problem } from '@firsthand/contract/response';
 import { Refusal } from '../../../shared/refusal.ts';
 import type { RefusedCount, RefusedRequest, Store } from '../../../store/store.ts';
 import { actorOf, type Handlers, namedAccount } from '../../access/caller.ts';
-import { createReplay, unknownRefused } from '../../refused/replay.ts';
+import { createReplay, unknownRefusedRequest } from '../../refused/replay.ts';
 import { parseCursor, toCursor } from '../../responses/cursor.ts';
 import { isoTime } from '../../responses/iso-time.ts';
 
@@ -42,7 +42,7 @@ export const createRefused = (store: Store): Handlers<'listRefused' | 'replayRef
     const refused = /^\d{1,15}$/.test(refusedID) ? Number(refusedID) : 0;
     const { requests } = await store.listRefused({ account, beyond: refused - 1, limit: 1 });
     const [request] = requests;
-    if (request?.refused !== refused) throw unknownRefused();
+    if (request?.refused !== refused) throw unknownRefusedRequest();
     return request;
   };
   return {
@@ -58,7 +58,7 @@ export const createRefused = (store: Store): Handlers<'listRefused' | 'replayRef
       const account = await namedAccount(store, caller, accountUUID);
       const { refused } = await find(account, refusedID);
       const { time } = caller;
-      if (!(await store.discardRefused({ account, refused, time, by: actorOf(caller) }))) throw unknownRefused();
+      if (!(await store.discardRefused({ account, refused, time, by: actorOf(caller) }))) throw unknownRefusedRequest();
       return { refusedID };
     },
 

@@ -7,7 +7,7 @@ import type { Handlers } from '../../access/caller.ts';
 import type { RefusedPages } from '../../access/refused-pages.ts';
 import { isoTime } from '../../responses/iso-time.ts';
 
-/** Facts from the server's settings. */
+/** Values from the server's settings that owners can see. */
 export interface ServiceFacts {
   /** 0 if events are kept forever. */
   readonly retentionDays: number;

@@ -28,7 +28,15 @@ describe('a moved day', () => {
     ],
     ['moves back with a clock', 'day', 'UTC', '2026-11-24T12:00Z', '2026-11-23T12:00Z', '2026-11-01', '2026-10-31'],
     ['stays within a month', 'month', 'UTC', '2026-11-01T00:00Z', '2026-11-30T23:59Z', '2026-10-01', '2026-10-01'],
-    ['moves with a month', 'month', 'UTC', '2026-11-30T23:59Z', '2026-12-01T00:00Z', '2025-12-01', '2026-01-01'],
+    [
+      'moves when a new month begins',
+      'month',
+      'UTC',
+      '2026-11-30T23:59Z',
+      '2026-12-01T00:00Z',
+      '2025-12-01',
+      '2026-01-01',
+    ],
     [
       'moves by months across years',
       'month',

@@ -284,7 +284,7 @@ describe('a share link', () => {
       'report[0].request.interval',
     ],
     [
-      'moving weeks, which include one more week on other days',
+      'a moving range that spans one week too many on some days',
       {
         moving: 'day',
         report: [
@@ -313,7 +313,7 @@ describe('a share link', () => {
     expect([status, at]).toEqual([400, field]);
   });
 
-  it('is checked like its reports, with the same messages', async () => {
+  it('is refused with the same errors as its reports', async () => {
     const request = { from: '2020-11-01', to: '2026-11-01', interval: 'hour' };
     const direct = await scene.get('/report/reportTotals', { tokenUUID: scene.tokens.viewer, ...request });
     const { body } = await create({ report: [totals(request)] });

@@ -6,7 +6,7 @@ import { hashToken } from '../../../ingest/token.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import { dayMilliseconds } from '../../../shared/time.ts';
 import type { Store } from '../../../store/store.ts';
-import { accountOf, actOf, type Handlers } from '../../access/caller.ts';
+import { accountOf, auditFieldsOf, type Handlers } from '../../access/caller.ts';
 import { isoTime } from '../../responses/iso-time.ts';
 import type { CheckReport } from './reports.ts';
 import { type SharedView, toSharedQuery, toSharedReports } from './shared-view.ts';
@@ -41,7 +41,7 @@ export const createShareLinks = (
     const shareSecret = `share_${nanoid(32)}`;
     const shareID = nanoid();
     const link = { shareID, shareName, page, view: JSON.stringify(view), hash: hashToken(shareSecret), expiresTime };
-    await store.createShareLink({ ...link, ...actOf(caller) });
+    await store.createShareLink({ ...link, ...auditFieldsOf(caller) });
     return { shareID, shareSecret, expiresTime: isoTime(expiresTime) };
   },
 
@@ -64,7 +64,7 @@ export const createShareLinks = (
   },
 
   revokeShareLink: async ({ shareID }, caller) => {
-    await store.revokeShareLink({ shareID, ...actOf(caller) });
+    await store.revokeShareLink({ shareID, ...auditFieldsOf(caller) });
     return { shareID };
   },
 });

@@ -106,8 +106,8 @@ export const openEvents = async ({ account, storedFiles, parquetFiles, erasures,
     },
     /** The state to store in the manifest. */
     get stored(): Pick<Manifest, 'events' | 'through'> {
-      // Not the last sequence of the feed, which might belong to another account's event: after a backup is restored,
-      // this account might reuse that sequence.
+      // The feed's last sequence might belong to another account's event, and this account might reuse it after a backup
+      // is restored.
       return { events: files, through: files.at(-1)?.last ?? 0 };
     },
     get tailEvents(): number {

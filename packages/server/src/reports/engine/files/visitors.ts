@@ -28,7 +28,7 @@ const findRobots = ({ count, attributes }: EventFeedPage): Uint8Array => {
   return robots;
 };
 
-/** Whether events that were logged with a contact, or the event at a sequence, are erased. */
+/** Tells whether a contact's events, or the event with a given sequence, are erased. */
 interface ErasedEvents {
   isContactErased(contact: number): boolean;
   isUndoneAt(sequence: number): boolean;

@@ -8,7 +8,7 @@ import { countGroups, type WriteHits } from './counting.ts';
 import { countFirstGroups } from './first-groups.ts';
 import { type PreparedGroups, prepareGroups, sameGroup, toKeys, toOrder, toValues } from './groups.ts';
 import { prepareIntervals } from './intervals.ts';
-import { numberFigures, toMeasures } from './measures.ts';
+import { toMeasures, valueAggregates } from './measures.ts';
 import { describeVisits } from './visit-figures.ts';
 
 /** The first groups. `table` is a query that returns their key columns and their `rank`, from 1. */
@@ -52,7 +52,7 @@ const countIntervals = async (
       : byPlace(
           await run(
             connection,
-            sql`SELECT rank, "interval", ${numberFigures} FROM ${selectNumbers(value)} WHERE number IS NOT NULL GROUP BY rank, "interval"`,
+            sql`SELECT rank, "interval", ${valueAggregates} FROM ${selectNumbers(value)} WHERE number IS NOT NULL GROUP BY rank, "interval"`,
           ),
         );
   return rows.map((_, index) =>
@@ -119,10 +119,10 @@ export const computeBreakdown = async (
       isRepeated
         ? sql`WITH found AS MATERIALIZED ${ranks},
             once AS (SELECT any_value(number) AS number, max(rank) AS rank FROM found GROUP BY sequence)
-          SELECT rank, 0 AS total, ${numberFigures} FROM found WHERE rank IS NOT NULL GROUP BY rank
-          UNION ALL SELECT NULL, 1, ${numberFigures} FROM once
-          UNION ALL SELECT NULL, 0, ${numberFigures} FROM once WHERE rank IS NULL`
-        : sql`SELECT rank, GROUPING(rank)::INTEGER AS total, ${numberFigures} FROM ${ranks} GROUP BY GROUPING SETS ((), (rank))`,
+          SELECT rank, 0 AS total, ${valueAggregates} FROM found WHERE rank IS NOT NULL GROUP BY rank
+          UNION ALL SELECT NULL, 1, ${valueAggregates} FROM once
+          UNION ALL SELECT NULL, 0, ${valueAggregates} FROM once WHERE rank IS NULL`
+        : sql`SELECT rank, GROUPING(rank)::INTEGER AS total, ${valueAggregates} FROM ${ranks} GROUP BY GROUPING SETS ((), (rank))`,
     );
   };
   const figures = value === null ? null : await sumUp(value);

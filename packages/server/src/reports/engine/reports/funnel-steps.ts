@@ -46,9 +46,9 @@ export const writeReached = (
 };
 
 /** The number of units that reached each step. */
-export const sumsOf = ({ steps }: FunnelSteps): SQL =>
+export const stepCountsOf = ({ steps }: FunnelSteps): SQL =>
   list(steps.map((_, step) => clause`count_if(${name(`reached${step}`)}) AS ${name(`people${step}`)}`));
-export const readSums = ({ steps }: FunnelSteps, row: Row | undefined): number[] =>
+export const readStepCounts = ({ steps }: FunnelSteps, row: Row | undefined): number[] =>
   steps.map((_, step) => Number(row?.[`people${step}`]));
 
 /** Statistics of the time taken to reach each step. */

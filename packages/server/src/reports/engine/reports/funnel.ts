@@ -9,7 +9,15 @@ import type { Source } from '../source.ts';
 import { clause, list, name, sql } from '../sql.ts';
 import { type Row, run } from '../statements.ts';
 import { scanFunnel } from './funnel-scan.ts';
-import { prepareReached, readSums, readTimes, sumsOf, timesOf, unitOf, writeReached } from './funnel-steps.ts';
+import {
+  prepareReached,
+  readStepCounts,
+  readTimes,
+  stepCountsOf,
+  timesOf,
+  unitOf,
+  writeReached,
+} from './funnel-steps.ts';
 import { sameGroup, toKeys, toOrder, toValues } from './groups.ts';
 import type { Sessions } from './scope.ts';
 import { prepareSessions } from './sessions.ts';
@@ -20,8 +28,8 @@ const countInOrder = async (
   query: FunnelQuery,
   units: { readonly sessions: Sessions | null; readonly only?: readonly number[] },
 ): Promise<number[]> => {
-  const [row] = await run(connection, sql`SELECT ${sumsOf(query)} FROM ${writeReached(source, query, units)}`);
-  return readSums(query, row);
+  const [row] = await run(connection, sql`SELECT ${stepCountsOf(query)} FROM ${writeReached(source, query, units)}`);
+  return readStepCounts(query, row);
 };
 
 /** Reads the result from the table `reached`, which has a row for each unit. */
@@ -32,9 +40,9 @@ const computeInTables = async (
 ): Promise<FunnelResult> => {
   const { groups, times } = query;
   await prepareReached(connection, source, query, groups);
-  const figures = times ? clause`${sumsOf(query)}, ${timesOf(query)}` : sumsOf(query);
+  const figures = times ? clause`${stepCountsOf(query)}, ${timesOf(query)}` : stepCountsOf(query);
   const toFigures = (row: Row | undefined) => ({
-    steps: readSums(query, row),
+    steps: readStepCounts(query, row),
     ...(times && { times: readTimes(query, row) }),
   });
   const [total] = await run(connection, sql`SELECT ${figures} FROM reached`);
@@ -54,13 +62,13 @@ const computeInTables = async (
       ? []
       : await run(
           connection,
-          sql`SELECT ${sumsOf(query)} FROM reached
+          sql`SELECT ${stepCountsOf(query)} FROM reached
             ANTI JOIN (SELECT ${unit} FROM members h SEMI JOIN first t ON ${sameGroup(keys)}) USING (${unit})`,
         );
   return {
     ...toFigures(total),
     rows: rows.map((row) => ({ values: toValues(row, keys), ...toFigures(row) })),
-    ...(otherGroups > 0 && { others: { groups: otherGroups, steps: readSums(query, others) } }),
+    ...(otherGroups > 0 && { others: { groups: otherGroups, steps: readStepCounts(query, others) } }),
   };
 };
 

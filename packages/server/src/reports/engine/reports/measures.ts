@@ -4,9 +4,9 @@ import { clause } from '../sql.ts';
 import type { Row } from '../statements.ts';
 
 /** Aggregates of rows with `number`. */
-export const numberFigures = clause`count(number) AS count, sum(number) AS sum, quantile_cont(number, 0.5) AS median, quantile_cont(number, 0.95) AS p95`;
+export const valueAggregates = clause`count(number) AS count, sum(number) AS sum, quantile_cont(number, 0.5) AS median, quantile_cont(number, 0.95) AS p95`;
 
-/** `figures` is a row of `numberFigures`, or undefined if there was no event. */
+/** `figures` is a row of `valueAggregates`, or undefined if there was no event. */
 export const toValue = (figures: Row | undefined): NonNullable<Measures['value']> => {
   const count = Number(figures?.count ?? 0);
   if (figures === undefined || count === 0) return { count, sum: null, average: null, median: null, p95: null };

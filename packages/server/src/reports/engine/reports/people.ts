@@ -7,7 +7,7 @@ import { type Row, run } from '../statements.ts';
 import { prepareReached, unitOf } from './funnel-steps.ts';
 import { prepareGroups } from './groups.ts';
 import { writeListed } from './listed-people.ts';
-import { numberFigures, toValue } from './measures.ts';
+import { toValue, valueAggregates } from './measures.ts';
 import { prepareCohorts } from './retention.ts';
 import { createScope } from './scope.ts';
 
@@ -103,7 +103,7 @@ export const computePeople = async (
   query: PeopleQuery,
 ): Promise<PeopleResult> => {
   const { from, to, usersAtLeast, value, sort = 'lastTime', beyond, limit } = query;
-  const [key, figures] = [keys[sort], value === undefined ? basicFigures : clause`${basicFigures}, ${numberFigures}`];
+  const [key, figures] = [keys[sort], value === undefined ? basicFigures : clause`${basicFigures}, ${valueAggregates}`];
   const write = await prepareEvents(connection, source, query);
   /**
    * Finds the people on the page from only the events since a time. If it finds more than `limit` people, the whole

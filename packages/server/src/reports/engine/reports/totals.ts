@@ -6,7 +6,7 @@ import { sql } from '../sql.ts';
 import { type Row, run } from '../statements.ts';
 import { countGroups, type WriteHits } from './counting.ts';
 import { prepareIntervals } from './intervals.ts';
-import { numberFigures, toMeasures } from './measures.ts';
+import { toMeasures, valueAggregates } from './measures.ts';
 import { createScope } from './scope.ts';
 import { prepareSessions } from './sessions.ts';
 import { describeVisits } from './visit-figures.ts';
@@ -47,7 +47,7 @@ export const computeTotals = async (
     const numbers = intervals.within(scope.rows({ withPerson: false, where: scope.matched }));
     const sums = await run(
       connection,
-      sql`SELECT "interval", GROUPING("interval")::INTEGER AS total, ${numberFigures}
+      sql`SELECT "interval", GROUPING("interval")::INTEGER AS total, ${valueAggregates}
         FROM ${numbers} WHERE number IS NOT NULL GROUP BY GROUPING SETS ((), ("interval"))`,
     );
     return new Map(sums.map((row) => [row.total === 1 ? 'total' : Number(row.interval), row]));

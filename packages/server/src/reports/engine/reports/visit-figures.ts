@@ -10,8 +10,8 @@ import { createScope, type Sessions } from './scope.ts';
 const visitFigures = clause`count_if(events = 1 AND pages = 1) AS bounces, sum(pages) AS pages, sum(milliseconds) AS milliseconds`;
 
 /**
- * Sums over the sessions that contain the events `hits` (`keys`, `session`), in total and per group. Creates temporary
- * tables.
+ * Returns the visit figures, in total and per group, of the sessions that contain an event in `hits`, a query with the
+ * columns `keys` and `session`. Creates temporary tables.
  */
 export const describeVisits = async (
   connection: DuckDBConnection,
