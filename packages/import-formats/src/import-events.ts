@@ -37,6 +37,13 @@ export interface EventImport {
   readonly onProgress?: (counts: EventCounts) => void;
 }
 
+/** Identifies the contact that a message may create or change, if there is one. */
+const contactKeyOf = ({ line, message }: { readonly line: number; readonly message: Message }): string | undefined => {
+  const { type, userId } = message;
+  if (typeof userId === 'string' || typeof userId === 'number') return `user ${userId}`;
+  return type === 'identify' || type === 'alias' ? `line ${line}` : undefined;
+};
+
 /**
  * Imports the messages from `position` on. Returns how many were stored, repeated, refused and left out. Rejects with
  * an UnreadableFileError; messages that were sent before the error stay stored.
@@ -63,13 +70,7 @@ export const importEvents = async ({
       else {
         const { length } = JSON.stringify(reading.message);
         if (length > maxLength) refuse(reading.line, `the message is longer than ${maxLength} characters`);
-        else
-          yield {
-            line: reading.line,
-            message: reading.message,
-            length,
-            writesContact: reading.message.type === 'identify',
-          };
+        else yield { line: reading.line, message: reading.message, length, contactKey: contactKeyOf(reading) };
       }
     }
   };

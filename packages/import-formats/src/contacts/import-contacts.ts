@@ -87,7 +87,7 @@ export const importContacts = async ({
       const { length } = JSON.stringify(reading.contact);
       // Omits the cells, which would make the message just as long.
       if (length > maxLength) refuse({ ...reading, row: {} }, '', `the row is longer than ${maxLength} characters`);
-      else yield { ...reading, length, writesContact: true };
+      else yield { ...reading, length, contactKey: `line ${reading.line}` };
     }
   };
 

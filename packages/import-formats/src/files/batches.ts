@@ -2,8 +2,8 @@
 export interface SizedRecord {
   /** The length as JSON, in characters. */
   readonly length: number;
-  /** Whether the record creates or changes a contact. */
-  readonly writesContact: boolean;
+  /** Identifies the contact that the record may create or change; undefined if there is none. */
+  readonly contactKey: string | undefined;
 }
 
 const maxRecords = 1_000;
@@ -11,8 +11,8 @@ const maxRecords = 1_000;
 const maxContacts = 100;
 
 /**
- * The maximum length of a batch and of a record, in characters of JSON. Each may be four bytes long, and requests are
- * limited to 1 MiB.
+ * The maximum length of a batch and of a record, in characters of JSON. A character may be four bytes long,
+ * and requests are limited to 1 MiB.
  */
 export const maxLength = 200_000;
 
@@ -25,23 +25,25 @@ export async function* toBatches<Each extends SizedRecord>(
   position: number,
 ): AsyncGenerator<{ readonly batch: readonly Each[]; readonly isLast: boolean }> {
   let batch: Each[] = [];
-  let [length, contacts] = [0, 0];
+  let length = 0;
+  const contacts = new Set<string>();
   let recordsRead = 0;
   for await (const record of records) {
     recordsRead += 1;
     if (recordsRead <= position) continue;
     const isFull =
       batch.length === maxRecords ||
-      contacts === maxContacts ||
+      contacts.size === maxContacts ||
       (batch.length > 0 && length + record.length > maxLength);
     if (isFull) {
       yield { batch, isLast: false };
       batch = [];
-      [length, contacts] = [0, 0];
+      length = 0;
+      contacts.clear();
     }
     batch.push(record);
     length += record.length;
-    if (record.writesContact) contacts += 1;
+    if (record.contactKey !== undefined) contacts.add(record.contactKey);
   }
   yield { batch, isLast: true };
 }

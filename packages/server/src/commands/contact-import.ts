@@ -58,10 +58,11 @@ const createRefusedFile = (path: string | undefined, isContinued: boolean) => {
   const isAppended = isContinued && path !== undefined && existsSync(path);
   const output = path === undefined ? undefined : createWriteStream(path, { flags: isAppended ? 'a' : 'w' });
   let rows = 0;
+  let table: ReturnType<typeof createRefusedTable> | undefined;
   return {
     add(refused: RefusedRow, header: readonly string[]): void {
       const { line, column, reason } = refused;
-      const table = createRefusedTable(header);
+      table ??= createRefusedTable(header);
       if (rows === 0 && !isAppended) output?.write(`\ufeff${toCSVLine(table.header)}`);
       output?.write(toCSVLine(table.toCells(refused)));
       rows += 1;

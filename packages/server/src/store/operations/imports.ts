@@ -266,7 +266,7 @@ export function* forgetKeys(
   for (const query of deleteKeyChanges) yield* run(query(account, keys));
 }
 
-/** Begins to undo an import, using an erasure that the caller has created. Does nothing if the undo began before. */
+/** Begins to undo an import, using an erasure that the caller has created. The undo must not have begun before. */
 export function* beginUndo({ account, importID, time }: RequestOf<'undoImport'>, erasure: number): Operation<Import> {
   yield* run(
     db

@@ -100,12 +100,18 @@ const isClaimed = (dialect: Dialect) => `
   )
   ${dialect.name === 'sqlite' ? 'AND NOT EXISTS (SELECT 1 FROM erasing_contact e WHERE e.contact = s.contact)' : ''}`;
 
+const usersPerUpdate = 500;
+/** Without an erasure, SQLite has no users to hold. */
 const selectClaimedUsers = createQuery<{ user: number }>(
-  (dialect) => `SELECT DISTINCT s."user" FROM statement s WHERE ${isClaimed(dialect)} ORDER BY s."user"`,
+  (dialect) => `
+    SELECT DISTINCT s."user" FROM statement s
+    WHERE ${isClaimed(dialect)} ${dialect.name === 'sqlite' ? 'AND EXISTS (SELECT 1 FROM erasing_contact)' : 'AND s."user" > $6'}
+    ORDER BY s."user" ${dialect.name === 'postgres' ? `LIMIT ${usersPerUpdate}` : ''}`,
 );
 const updateClaimed = createQuery<never>(
   (dialect) => `
-    UPDATE statement AS s SET voided = $6 WHERE ${isClaimed(dialect)} AND s."user" ${dialect.among('$7', 'bigint')}`,
+    UPDATE statement AS s SET voided = $6
+    WHERE ${isClaimed(dialect)} ${dialect.name === 'postgres' ? 'AND s."user" = ANY ($7::bigint[])' : ''}`,
 );
 
 export function* voidLinks(
@@ -121,7 +127,12 @@ export function* voidLinks(
   // Marked with 2, so that restoring them does not restore links that were voided individually.
   const [before, after] = restore ? [2, 0] : [0, 2];
   const claimed = [account, token.token, from, to, before];
-  const users = (yield* all(selectClaimedUsers(...claimed))).map(({ user }) => user);
-  yield* call(() => links.holdUsers(users));
-  return yield* run(updateClaimed(...claimed, after, users));
+  let voided = 0;
+  for (let beyond = 0; ; ) {
+    const users = (yield* all(selectClaimedUsers(...claimed, beyond))).map(({ user }) => user);
+    yield* call(() => links.holdUsers(users));
+    voided += yield* run(updateClaimed(...claimed, after, users));
+    if (users.length < usersPerUpdate) return voided;
+    beyond = users.at(-1) as number;
+  }
 }

@@ -54,7 +54,9 @@ const countSurplus = createQuery<{ surplus: number }>(
 );
 const selectOldest = createQuery<OldClaim>(
   (dialect) => `
-    SELECT claim, "claimID", "user" ${open(dialect)} AND claim <> $3 AND claim > $4
+    SELECT claim, "claimID", "user" ${open(dialect)} AND claim <> $3 AND claim > $4 AND NOT EXISTS (
+      SELECT 1 FROM statement s WHERE ${within(dialect, 's.account = $1 AND s."user" = claim."user"')} s.claim = claim.claim AND s.verified
+    )
     ORDER BY claim LIMIT ${claimsPerQuery} ${lockingFree(dialect)}`,
 );
 const selectVerified = createQuery<{ claim: number }>(
@@ -169,7 +171,7 @@ export function* dropLinks(account: number, chosen: readonly Link[]): Operation<
       claims.map(({ claim }) => claim),
     ),
   );
-  for (const { contact, claim, user } of dropped)
+  for (const { contact, claim, user } of distinct(dropped, ({ claim }) => claim))
     yield* dropClaims(account, contact, yield* all(selectUnlinked(account, contact, claim, user)));
 }
 

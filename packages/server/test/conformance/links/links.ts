@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Site } from '../../fixtures/site.ts';
-import { ann, ben, expectRefusal, hour, laptop, phone } from '../../fixtures/store.ts';
+import { ann, ben, expectRefusal, hour, laptop, newID, phone } from '../../fixtures/store.ts';
 import type { NewSite } from '../sites.ts';
 
 /** The eventUUIDs of a contact's history. */
@@ -301,6 +301,24 @@ export const describeLinks = (newSite: NewSite): void => {
       expect(await listVoided()).toEqual([]);
       expect(await voidLinks(false, { tokenID: other.tokenID })).toBe(1);
       expect(await listVoided()).toEqual(['6']);
+    });
+
+    test('voids and restores the links of many users', async () => {
+      const { store, account, browser, time } = await newSite();
+      const count = 501;
+      await Promise.all(
+        Array.from({ length: count }, (_, nth) =>
+          browser.createContact({
+            address: `ann-${nth}@example.com`,
+            userUUID: `visitor-number-${nth}`,
+            newHandle: newID('handle'),
+          }),
+        ),
+      );
+      const links = { tokenID: browser.tokenID };
+      expect(await store.voidLinks({ account, restore: false, links, time: time + 1 })).toBe(count);
+      expect(await store.voidLinks({ account, restore: true, links, time: time + 2 })).toBe(count);
+      expect(await store.voidLinks({ account, restore: true, links, time: time + 3 })).toBe(0);
     });
 
     test('rejects a token that is unknown or belongs to another account', async () => {

@@ -81,15 +81,17 @@ const [firstDelayMs, maxDelayMs, maxRetryAfterMs] = [500, 30_000, 300_000];
 
 const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => resolve(clearTimeout(timer)), { once: true });
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener('abort', end);
   });
 
 /** Repeats a request until the server is available. Every request of an import may be repeated. */
-const persist = async <FetchState>(
-  { signal, update }: Run,
-  request: () => Promise<FetchState>,
-): Promise<FetchState> => {
+const persist = async <Value>({ signal, update }: Run, request: () => Promise<Value>): Promise<Value> => {
   for (let delayMs = firstDelayMs; ; delayMs = Math.min(maxDelayMs, delayMs * 2)) {
     signal.throwIfAborted();
     try {

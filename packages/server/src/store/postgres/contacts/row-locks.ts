@@ -29,7 +29,7 @@ export const lockFreeUsers = async (db: AccountConnection, users: readonly numbe
   return new Set(rows.map(({ user }) => user));
 };
 
-/** Locks the keys of contacts: no other transaction takes them, or finds them in `ensureContact` (put-contact.ts). */
+/** Locks the keys of contacts: no other transaction takes them, or finds them in `ensureContact` (new-contacts.ts). */
 export const lockContactKeys = async (db: AccountConnection, rows: readonly ContactRow[]): Promise<void> => {
   const contacts = rows.map(({ contact }) => contact);
   await Promise.all([
@@ -115,7 +115,7 @@ export const lockPerson = async (db: ClusterAwareConnection, group: readonly num
     usersOf(db, group),
   ]);
   const isSame = rows.every((row, nth) => haveEqualKeys(row, before[nth]));
-  // Users that were linked since the first read are usually not locked by now.
+  // Users that were linked since the first read are usually no longer locked by the transaction that linked them.
   const locked = new Set(usersBefore);
   const added = linked.filter((user) => !locked.has(user));
   const free = await lockFreeUsers(db, added);

@@ -211,7 +211,8 @@ const eraseGroup = async (
      SELECT account, unnest($2::bigint[]), $3 FROM account_position WHERE account = $1`,
     [account, group, erasure],
   );
-  const links = [...statements.values()].flat().filter(({ contact }) => contact !== null && group.includes(contact));
+  const members = new Set<number | null>(group);
+  const links = [...statements.values()].flat().filter(({ contact }) => members.has(contact));
   const linked = links.flatMap(({ user, verified }) => (verified || !verifiedOnly ? user : []));
   const claimants = verifiedOnly ? [] : claims.map(({ user }) => user);
   const claimedIDs = claims.flatMap(({ externalID }) => externalID || []);

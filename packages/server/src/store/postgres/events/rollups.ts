@@ -61,7 +61,7 @@ const toRows = (
   ];
 };
 
-const stepCountsOf = (events: readonly CountedEvent[]) => {
+const sumsOf = (events: readonly CountedEvent[]) => {
   const sums = createSums();
   for (const event of events) sums.add(event);
   return sums.take();
@@ -69,7 +69,7 @@ const stepCountsOf = (events: readonly CountedEvent[]) => {
 
 /** Returns the statements that add events to the rollups. The events must be in ascending order of sequence. */
 export const rollupsOf = ({ slot }: Pick<Transaction, 'slot'>, events: readonly CountedEvent[]): [RowBatch, RowBatch] =>
-  toRows(slot, stepCountsOf(events));
+  toRows(slot, sumsOf(events));
 
 /**
  * Subtracts the events that this transaction deleted. Stores times outside of the quarter hour, which make reads look
@@ -78,7 +78,7 @@ export const rollupsOf = ({ slot }: Pick<Transaction, 'slot'>, events: readonly 
  */
 export const subtractFromRollups = async (db: Transaction, events: readonly CountedEvent[]): Promise<void> => {
   if (events.length === 0) return;
-  const { totals, days } = stepCountsOf(events);
+  const { totals, days } = sumsOf(events);
   const unchanged = { bytes: 0, firstSequence: null, lastSequence: null, firstTime: null, lastTime: null };
   const rows = toRows(slotOfDeleted, {
     totals: totals.map((sum) => ({
