@@ -440,7 +440,7 @@ export const operations = {
   undoImport: post({
     summary: 'Undo an import: remove its events, links and contacts. A repeated call returns the progress.',
     details:
-      'Reports exclude the events of the import immediately; everything else is removed afterwards. Contacts that something else has changed or uses are kept. After the undo, the file can be imported again.',
+      'Reports exclude the events of the import immediately; the events, and everything else that it stored, are removed afterwards. Contacts that something else has changed or uses are kept. After the undo, the file can be imported again.',
     paths: ['/import/undoImport'],
     tokens: editors,
     refuses: ['unknown_import'],

@@ -2,11 +2,13 @@
  * `npm run bench`: each benchmark has a file and prints a table that compares our figures with the floor. Runs
  * alternate and medians are reported, because machines are shared and noisy.
  *
- * npm run bench -- reads ingest only these benchmarks npm run bench -- --quick short forms of most benchmarks, in under
- * a minute npm run bench -- evaluation docs these need Chromium, like console, and run only if named npm run bench --
- * citus needs CITUS_BIN (test/citus/README.md) --events 50000000 events stored before the measurement (5,000,000; with
- * --quick 200,000) --minutes 5 duration of sustained load (20 s; with --quick 1 s) --save writes the figures to
- * RESULTS.md
+ * - `npm run bench -- reads ingest`: only these benchmarks
+ * - `npm run bench -- --quick`: short forms of most benchmarks, in under a minute
+ * - `npm run bench -- evaluation docs`: these need Chromium, like console, and run only if named
+ * - `npm run bench -- citus`: needs CITUS_BIN (test/citus/README.md)
+ * - `--events 50000000`: events stored before the measurement (5,000,000; with --quick 200,000)
+ * - `--minutes 5`: duration of sustained load (20 s; with --quick 1 s)
+ * - `--save`: writes the figures to RESULTS.md
  */
 import { parseArgs } from 'node:util';
 import type { Benchmark, Options } from './benchmark.ts';

@@ -323,7 +323,7 @@ export const settings = {
   reportsSeconds: {
     variable: 'REPORTS_SECONDS',
     flag: '--reports-seconds <seconds>',
-    means: 'time limit of a report; reading new events before it and contacts after it can each take equally long',
+    means: 'time limit of a report; finding contacts and reading new events before it can each take equally long',
     form: 'a whole number of seconds from 1 to 240',
     schema: wholeNumber(1, 240),
     fallback: '10',

@@ -39,8 +39,8 @@ describe('a new event', () => {
   it.each([
     ['the batch’s user', {}, { userUUID: user }, [user, null]],
     ['its own user rather than the batch’s', { userUUID: otherUser }, { userUUID: user }, [otherUser, null]],
-    ['its own contact before the envelope’s', { contactUUID: 'own' }, { contactUUID: 'enveloped' }, [null, 'own']],
-    ['its own contact and the batch’s user', { userUUID: user }, { contactUUID: 'enveloped' }, [user, 'enveloped']],
+    ['its own contact rather than the batch’s', { contactUUID: 'own' }, { contactUUID: 'enveloped' }, [null, 'own']],
+    ['its own user and the batch’s contact', { userUUID: user }, { contactUUID: 'enveloped' }, [user, 'enveloped']],
     ['no user or contact', {}, {}, [null, null]],
   ])('has %s', (_, own, envelope, expected) => {
     const { userUUID, contactUUID } = newEvent({ eventID: 1, ...own }, envelope, context);

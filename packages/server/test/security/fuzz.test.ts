@@ -466,7 +466,7 @@ const sendMutated = async (port: number, random: Random, { target, init }: Rando
   return { status, retry: /^retry-after:/im.test(text) };
 };
 
-it(`responds to ${overHTTP} requests over connections, an eighth of which are malformed`, async () => {
+it(`responds to ${overHTTP} requests over connections, an eighth of the requests malformed`, async () => {
   const service = await openService();
   const errorHandler = createErrorResponder(pino({ level: 'silent' }));
   const server = createServer(getRequestListener(service.app.fetch, { errorHandler })).listen(0, '127.0.0.1');

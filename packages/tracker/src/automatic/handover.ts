@@ -114,8 +114,8 @@ export const handOver = (tracker: Tracker, options: DOMStringMap, base: URL): vo
   let lastRequestTime = 0;
 
   /**
-   * Requests handovers before a link is clicked, because a click can't wait for a response. Sends one request a minute
-   * for each user, even after a failure.
+   * Requests handovers before a link is clicked, because a click can't wait for a response. Sends at most one request a
+   * minute for each user, even after a failure.
    */
   const requestHandovers = guard((): void => {
     const userUUID = readUser();

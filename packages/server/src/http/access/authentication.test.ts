@@ -99,7 +99,7 @@ describe('authentication', () => {
     expect(await send('good')).toBe('invalid_token');
   });
 
-  it('rejects a token that another process revoked in the next turn, with one look-up per turn', async () => {
+  it('rejects, in the next turn, a token that another process has revoked, with one look-up per turn', async () => {
     const { send, valid, lookups } = setUp();
     expect(await Promise.all([send('good'), send('good')])).toEqual(['good', 'good']);
     expect(await send('good')).toBe('good');

@@ -142,7 +142,7 @@ describe('toCall', () => {
     ['no type', message, 'type'],
     ['a track message without an event', { ...message, type: 'track' }, 'event'],
     ['an alias message without a userId', { ...message, type: 'alias', previousId: anonymousId }, 'userId'],
-    ['unknownAgent', { type: 'track', event: 'Bought' }, 'anonymousId'],
+    ['an event without a user', { type: 'track', event: 'Bought' }, 'anonymousId'],
     ['an ID beyond 2^53', { ...message, type: 'track', event: 'Bought', userId: Number.POSITIVE_INFINITY }, 'userId'],
     ['a userId that is not text', { ...message, type: 'identify', userId: 'a\u0000b' }, 'userId'],
   ])('refuses %s, and names the field', (_, given, field) => {

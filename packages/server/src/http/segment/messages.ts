@@ -2,11 +2,11 @@
  * Maps messages of Segment's HTTP API to operations of Firsthand. These are pure functions: the same message always
  * produces the same input.
  *
- * | message | operation | |---|---| | `track` | logEvent with the name `event` and the attributes `properties` | |
- * `page`, `screen` | logEvent of a page view, with path, title, referrer and campaign | | `group` | logEvent `Group
- * joined` with `groupId` and the group's traits | | `identify` | createContact, which links the browser; without
- * `userId` or `traits.email` logEvent `Identified` | | `alias` | createContact of `userId`, which links the browser
- * `previousId` |
+ * - `track`: logEvent with the name `event` and the attributes `properties`
+ * - `page`, `screen`: logEvent of a page view, with path, title, referrer and campaign
+ * - `group`: logEvent `Group joined` with `groupId` and the group's traits
+ * - `identify`: createContact, which links the browser; without `userId` or `traits.email` logEvent `Identified`
+ * - `alias`: createContact of `userId`, which links the browser `previousId`
  */
 import { createHmac } from 'node:crypto';
 import { isRecord } from '@firsthand/contract/checking';

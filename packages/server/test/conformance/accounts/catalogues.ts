@@ -158,7 +158,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       expect(await listIDs(site, 'tag')).toEqual(['vip']);
     });
 
-    test('withhold IDs that a server introduced from browsers, until the account allows browsers to use them', async () => {
+    test('withhold from browsers the IDs that a server first used for a contact, until the account allows browsers to use them', async () => {
       const site = await newSite();
       const contactFields = {
         fields: { contactProfileID: 'retail' },
