@@ -23,13 +23,33 @@ const patterns: readonly { readonly kind: Place['kind']; readonly pattern: RegEx
   { kind: 'name', pattern: /^export (?:default )?(?:async )?(?:const|function\*?|class|type|interface) (\w+).*/gm },
 ];
 
+const indentOf = (row: string): number => row.search(/\S/);
+
+/** Returns the titles of the `describe` blocks around a test, outermost first: a test's title continues theirs. */
+const describesAround = (rows: readonly string[]): string[] => {
+  let indent = indentOf(rows.at(-1) ?? '');
+  return rows
+    .toReversed()
+    .flatMap((row) => {
+      const title = /^\s*describe\b.*?\(\s*(['"`])(.+?)\1/.exec(row)?.[2];
+      if (title === undefined || indentOf(row) >= indent) return [];
+      indent = indentOf(row);
+      return [`${title} › `];
+    })
+    .toReversed();
+};
+
 const placesOfCode = (text: string): Place[] =>
   patterns.flatMap(({ kind, pattern }) =>
-    [...text.matchAll(pattern)].map((match) => ({
-      kind,
-      line: text.slice(0, match.index).split('\n').length,
-      text: match[0],
-    })),
+    [...text.matchAll(pattern)].map((match) => {
+      const rows = text.slice(0, match.index + match[0].length).split('\n');
+      const line = text.slice(0, match.index).split('\n').length;
+      return {
+        kind,
+        line,
+        text: kind === 'title' ? [...describesAround(rows.slice(0, line)), match[0]].join('') : match[0],
+      };
+    }),
   );
 
 const placesOfDocument = (text: string): Place[] =>

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { emptyResponse } from './responses/responses.ts';
 import type { Route } from './routes.ts';
-import { type Form, formsOf, staticRoute } from './static-file.ts';
+import { readVariants, staticRoute, type Variant } from './static-file.ts';
 
 /** Allows only the server's own files, and no HTML built from strings (trusted types). */
 const policy = [
@@ -43,7 +43,7 @@ export const escapeHTML = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
 /** Compresses a page on its first request, which takes about a millisecond at this quality. */
-export const compressed = (text: string): Form[] => {
+export const compressed = (text: string): Variant[] => {
   const bytes = Buffer.from(text);
   const params = { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
   return [
@@ -75,11 +75,11 @@ export const assetRoutes = ({ name, folder, path }: Assets): { readonly path: st
   readdirSync(join(folder, 'assets')).flatMap((file) => {
     const type = assetTypes[file.split('.').at(-1) ?? ''];
     if (type === undefined) return [];
-    const forms = formsOf(join(folder, 'assets', file));
+    const variants = readVariants(join(folder, 'assets', file));
     const headers = {
       'Cache-Control': 'public, max-age=31536000, immutable',
       'Content-Type': type,
       'Cross-Origin-Resource-Policy': 'same-origin',
     };
-    return [{ path: `${path}assets/${file}`, route: staticRoute({ name, forms: () => forms, headers }) }];
+    return [{ path: `${path}assets/${file}`, route: staticRoute({ name, variants: () => variants, headers }) }];
   });

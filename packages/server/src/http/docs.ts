@@ -51,12 +51,12 @@ export const docsRoutes = (
     .flatMap(files)
     .filter((file) => file.endsWith('.html'))
     .map((file) => {
-      // Read now because a build might replace the files while the server runs.
+      // Read at startup because a build might replace the files while the server runs.
       const page = readFileSync(join(folder, file), 'utf8');
-      const forms = () => compressed(fill(page, root(), paths));
+      const variants = () => compressed(fill(page, root(), paths));
       return {
         path: `/docs/${file.replace(/(?:(?<=^|\/)index)?\.html$/, '')}`,
-        route: staticRoute({ name, forms, headers: pageHeaders }),
+        route: staticRoute({ name, variants, headers: pageHeaders }),
       };
     });
   return [

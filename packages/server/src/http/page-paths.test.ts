@@ -1,4 +1,4 @@
-/** The paths to which pages send requests: the root, the script's folder and API_PREFIX. */
+/** Tests the paths to which pages send requests: the root, the script's folder and API_PREFIX. */
 import { pageNames } from '@firsthand/contract/identifiers';
 import { operations } from '@firsthand/contract/operations';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -70,7 +70,7 @@ describe.each(folders)('under %s', (folder) => {
   });
 });
 
-it('serves the published paths, and serves the names for pages in no other folder', async () => {
+it('serves the published paths at the root, and the names for pages in no other folder', async () => {
   const scene = await openScene({ basePath: '/tea/', paths });
   for (const path of ['/tea/event/logEvent', '/tea/logEvent']) {
     const { status } = await scene.post(path, { tokenUUID: scene.tokens.browser, userUUID: newUserUUID(), eventID: 1 });

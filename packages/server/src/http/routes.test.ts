@@ -234,7 +234,7 @@ describe('rate limits', () => {
     expect((await sendEvent(scene, 'browser', { userUUID })).status).toBe(200);
   });
 
-  it('count client addresses only behind a trusted proxy', async () => {
+  it('distinguish client addresses only behind a trusted proxy', async () => {
     for (const [trustProxy, expected] of [
       [['10.0.0.0/8'], [200, 200, 429]],
       [[], [200, 429, 429]],
@@ -348,7 +348,7 @@ describe('the log', () => {
       milliseconds: expect.any(Number),
       requestID: expect.any(String),
     });
-    // A requestID is random, and might contain the letters of a short secret.
+    // Removes requestIDs, which are random and might contain the letters of a short secret.
     const logged = scene.logged().replaceAll(/"requestID":"[\w-]{21}"/g, '');
     for (const secret of [...Object.values(tokens), 'guessed', 'lovelace', 'ada', '?', 'tokenUUID', fields.userUUID]) {
       expect(logged).not.toContain(secret);
@@ -362,7 +362,7 @@ describe('an HTTP connection', () => {
     const server = createAdaptorServer({ fetch: scene.app.fetch }) as Server;
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    // Closed before the scene, because it uses the scene's store.
+    // Closed before the scene, because the server uses the scene's store.
     resources.unshift({
       close: () => {
         const closed = once(server, 'close');

@@ -1,4 +1,4 @@
-/** Serves files that don't change while the server runs, with compressed forms, ETags and caching. */
+/** Serves files that don't change while the server runs, compressed and with ETags and caching. */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { emptyResponse, headersOf } from './responses/responses.ts';
@@ -25,32 +25,32 @@ const accepts = (acceptEncoding: string, name: string): boolean =>
 const isCurrent = (ifNoneMatch: string, etag: string): boolean =>
   ifNoneMatch.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);
 
-export interface Form {
+export interface Variant {
   readonly name: (typeof encodings)[number]['name'];
   readonly bytes: Buffer;
 }
 
-/** Reads a file and its compressed forms, best first; the uncompressed form is last. */
-export const formsOf = (path: string): Form[] =>
+/** Reads a file and its compressed variants, best first; the uncompressed variant is last. */
+export const readVariants = (path: string): Variant[] =>
   encodings
     .filter(({ suffix }) => existsSync(path + suffix))
     .map(({ name, suffix }) => ({ name, bytes: readFileSync(path + suffix) }));
 
-/** The headers of a file that don't depend on its form. */
+/** The headers that all variants of a file share. */
 type FileHeaders = Readonly<Record<string, string>> & {
   readonly 'Cache-Control': string;
   readonly 'Content-Type': string;
 };
 
-const toResponses = (forms: readonly Form[], fileHeaders: FileHeaders) => {
+const toResponses = (variants: readonly Variant[], fileHeaders: FileHeaders) => {
   const { 'Content-Type': type, ...headers } = fileHeaders;
-  const { bytes: plain } = forms.at(-1) as Form;
+  const { bytes: plain } = variants.at(-1) as Variant;
   const fingerprint = createHash('sha256').update(plain).digest('base64url').slice(0, 22);
-  return forms.map(({ name, bytes }) => ({
+  return variants.map(({ name, bytes }) => ({
     name,
     bytes,
     type,
-    // Each form needs its own tag, because a strong ETag identifies one sequence of bytes.
+    // Each variant needs its own tag, because a strong ETag identifies one sequence of bytes.
     headers: {
       ETag: name === '' ? `"${fingerprint}"` : `"${fingerprint}-${name}"`,
       Vary: 'Accept-Encoding',
@@ -61,21 +61,21 @@ const toResponses = (forms: readonly Form[], fileHeaders: FileHeaders) => {
 
 interface StaticFile extends Pick<Route, 'name' | 'openToPages'> {
   /** Called on the first request. */
-  readonly forms: () => readonly Form[];
+  readonly variants: () => readonly Variant[];
   readonly headers: FileHeaders;
 }
 
-/** Returns the route of a file, which is sent in the best form that the client accepts. */
-export const staticRoute = ({ forms, headers: fileHeaders, ...route }: StaticFile): Route => {
+/** Returns the route of a file, which is sent in the best variant that the client accepts. */
+export const staticRoute = ({ variants, headers: fileHeaders, ...route }: StaticFile): Route => {
   let responses: ReturnType<typeof toResponses> | undefined;
   return {
     ...route,
     methods: ['GET'],
     handle: (c, exchange) => {
-      responses ??= toResponses(forms(), fileHeaders);
+      responses ??= toResponses(variants(), fileHeaders);
       const { headers } = c.req.raw;
       const acceptEncoding = headers.get('accept-encoding') ?? '';
-      // Always finds a form: the uncompressed form is always available.
+      // Always finds one, because every file has an uncompressed variant.
       const response = responses.find(
         ({ name }) => name === '' || accepts(acceptEncoding, name),
       ) as (typeof responses)[number];

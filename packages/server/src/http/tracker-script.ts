@@ -3,14 +3,14 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Route } from './routes.ts';
 import { folderOf } from './script-tag.ts';
-import { type Form, formsOf, staticRoute } from './static-file.ts';
+import { readVariants, staticRoute, type Variant } from './static-file.ts';
 
-const formsRoute = (forms: readonly Form[], cacheControl: string, contentType: string): Route =>
+const variantsRoute = (variants: readonly Variant[], cacheControl: string, contentType: string): Route =>
   staticRoute({
     name: 'tracker',
     // Lets a script tag have integrity and crossorigin attributes.
     openToPages: true,
-    forms: () => forms,
+    variants: () => variants,
     headers: {
       'Cache-Control': cacheControl,
       'Content-Type': contentType,
@@ -35,7 +35,7 @@ const kinds: readonly (readonly [names: RegExp, cacheControl: string, contentTyp
 type Integrity = Readonly<Record<string, { readonly src: string; readonly integrity: string }>>;
 
 /** Adds each script under its configured name to `integrity.json`. */
-const renamedIntegrity = (text: string, rename: (name: string) => string): Form => {
+const renamedIntegrity = (text: string, rename: (name: string) => string): Variant => {
   const built = JSON.parse(text) as Integrity;
   const renamed = Object.entries(built).map(([name, one]) => [rename(name), { ...one, src: rename(one.src) }]);
   return { name: '', bytes: Buffer.from(`${JSON.stringify({ ...Object.fromEntries(renamed), ...built }, null, 2)}\n`) };
@@ -61,8 +61,9 @@ export const trackerRoutes = (
     const kind = kinds.find(([names]) => names.test(name));
     if (!kind) return [];
     const file = join(folder, name);
-    const forms = name === 'integrity.json' ? [renamedIntegrity(readFileSync(file, 'utf8'), rename)] : formsOf(file);
-    const route = formsRoute(forms, kind[1], kind[2]);
+    const variants =
+      name === 'integrity.json' ? [renamedIntegrity(readFileSync(file, 'utf8'), rename)] : readVariants(file);
+    const route = variantsRoute(variants, kind[1], kind[2]);
     return [...new Set([`/${name}`, pageFolder + rename(name)])].map((path) => ({ path, route }));
   });
 };

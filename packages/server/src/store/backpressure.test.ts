@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Refusal } from '../shared/refusal.ts';
 import { createBackpressure, maxWaitingBytes } from './backpressure.ts';
 
-/** Takes about a quarter of the limit. */
+/** About a quarter of the limit. */
 const large = 'x'.repeat(maxWaitingBytes / 8);
 
 test('refuses calls over the limit until a waiting call finishes', () => {

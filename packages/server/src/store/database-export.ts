@@ -3,7 +3,7 @@ import type { EventRow } from './rules/event-row.ts';
 
 /**
  * The copied tables except events, with SQLite's columns. PostgreSQL exports all event repeats as `erased_repeat`,
- * which records that an event was sent, but not by whom. It exports the requestUUID of a `request_repeat` as a key
+ * which records that an event was sent, but not by whom, and the requestUUID of a `request_repeat` as a key
  * (idempotency-keys.ts).
  */
 export const exportedTables = [

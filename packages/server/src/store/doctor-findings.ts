@@ -3,7 +3,7 @@
 import { dayMilliseconds } from '../shared/time.ts';
 import type { AccountSize } from './store.ts';
 
-/** `day` is the last day on which an event was received, in days since 1970; 0 or less: none was. */
+/** `day` is the last day on which an event was received, in days since 1970; 0 or less if no event was received. */
 export const checkClock = (day: number): Finding => ({
   name: 'clock',
   ok: day <= Math.floor(Date.now() / dayMilliseconds) + 1,
@@ -23,7 +23,7 @@ export const checkRefused = ({ listed, evicted }: { listed: number; evicted: num
 export const isRecentProxy = (seenTime: number | null, now: number): seenTime is number =>
   seenTime !== null && seenTime >= now - dayMilliseconds;
 
-/** An active proxy is recorded again every hour (http/access/proxy-notice.ts), so a day-old record is stale. */
+/** A day-old record is stale: while a proxy is active, http/access/proxy-notice.ts records it again every hour. */
 export const checkProxy = (seenTime: number | null): Finding => {
   const isRecent = isRecentProxy(seenTime, Date.now());
   const detail = !isRecent
@@ -36,7 +36,7 @@ export const checkProxy = (seenTime: number | null): Finding => {
 /** The result of one check of `firsthand doctor`. */
 export interface Finding {
   readonly name: string;
-  /** False if the operator must act. */
+  /** False if the operator has to act. */
   readonly ok: boolean;
   readonly detail: string;
 }
@@ -46,7 +46,7 @@ export interface ExamineOptions {
   readonly accountBytes?: number | undefined;
   /** The folder of scheduled backups. Undefined if they are off. */
   readonly backupDir?: string | undefined;
-  /** In milliseconds. */
+  /** The interval of scheduled backups, in milliseconds. */
   readonly backupEvery?: number | undefined;
 }
 
@@ -54,7 +54,10 @@ export interface ExamineOptions {
 export const nearQuotaFraction = 0.8;
 const maxListed = 10;
 
-/** Counts the accounts over and near their quota, and lists up to `maxListed` of the largest in each group. */
+/**
+ * Counts the accounts that are over or near their quota, and lists up to `maxListed` of the largest accounts in each
+ * group.
+ */
 export const checkQuotas = (sizes: readonly AccountSize[], { accountBytes }: ExamineOptions): Finding[] => {
   if (accountBytes === undefined) return [];
   const describe = (accounts: readonly AccountSize[]) => {

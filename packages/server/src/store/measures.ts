@@ -1,13 +1,16 @@
 /** The store's metrics, for /metrics. */
 import { createDistribution, type Distribution } from '../shared/distribution.ts';
 
-/** Measures the commits of SQLite's writer; on PostgreSQL, only those that store events. */
+/** Measures the commits of SQLite's writer. On PostgreSQL, measures only the commits that store events. */
 interface CommitMeasures {
-  /** Events per commit, including refused events and duplicates. */
+  /** The number of events per commit, including refused events and duplicates. */
   readonly events: Distribution;
-  /** From the start of the transaction to the end of the sync. */
+  /** The time from the start of the transaction to the end of the sync. */
   readonly seconds: Distribution;
-  /** The COMMIT statement, which writes and syncs the write-ahead log. On PostgreSQL it includes the round trip. */
+  /**
+   * The time of the COMMIT statement, which writes and syncs the write-ahead log. On PostgreSQL it includes the round
+   * trip.
+   */
   readonly statementSeconds: Distribution;
 }
 
@@ -20,7 +23,7 @@ export const createCommitMeasures = (): CommitMeasures => ({
 });
 
 export interface StoreMeasures {
-  /** The approximate memory of the calls that wait for the store. */
+  /** The approximate memory taken by calls that wait for the store. */
   readonly waitingBytes: number;
   readonly waitingCalls: number;
   /** The size of the database on disk, including its write-ahead log. */

@@ -14,8 +14,8 @@ export interface StoreOptions {
   /** `sqlite:<path>`, `sqlite::memory:` or `postgres://…`. */
   readonly databaseURL: string;
   /**
-   * `server`: stores events. `command`: runs a command, possibly while a server is running, that manages accounts,
-   * tokens or refused requests, or only reads.
+   * `server`: stores events. `command`: manages accounts, tokens or refused requests, or only reads, possibly while a
+   * server is running.
    */
   readonly role: 'server' | 'command';
   /** Whether a command creates a missing database. A server always does. */
@@ -25,8 +25,7 @@ export interface StoreOptions {
   /** Called when the state on disk is unknown. The process must send no more responses and exit. */
   readonly onFatal: (error: Error) => void;
   /**
-   * Called once when background work fails, and again only after the work has succeeded in between. The store retries
-   * the work.
+   * Called when background work fails, but only once until the work has succeeded again. The store retries the work.
    */
   readonly onFault?: OnFault | undefined;
   /** How SQLite groups events. PostgreSQL stores each event in its own row. */

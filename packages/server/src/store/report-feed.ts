@@ -52,8 +52,8 @@ export interface OwnerFeedPage {
   /** Whether `since` was null or too old: discard everything read before, including events. */
   readonly reset: boolean;
   /**
-   * The users whose stretches changed, each with all owned stretches, in ascending order. Adjacent stretches of the
-   * same owner are joined.
+   * The users with changed owners, each with all owned ranges in ascending order. Adjacent ranges of the same owner are
+   * joined.
    */
   readonly users: readonly { readonly user: number; readonly stretches: readonly OwnershipRange[] }[];
   /** If a merge changed, all merged contacts with their current owners; otherwise null. */

@@ -1,4 +1,4 @@
-/** The interface to a folder of SQLite backups. */
+/** The interface of a folder of SQLite backups. */
 
 export interface FolderBackup {
   readonly file: string;
@@ -7,9 +7,9 @@ export interface FolderBackup {
   readonly removed: number;
 }
 
-/** The backup before a schema update. */
+/** How to make the backup before a schema update. */
 export interface UpdateBackup {
-  /** Default: the folder `backups` next to the database. */
+  /** The folder; by default, `backups` next to the database. */
   readonly folder?: string | undefined;
   /** The number of backups of this database to keep. */
   readonly keep?: number | undefined;

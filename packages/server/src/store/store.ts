@@ -59,7 +59,7 @@ export interface Store extends ReportFeed, ReportNames {
    * `tokenHash` is the hex SHA-256 of the token's text.
    */
   findAccess(tokenHash: string, time?: number): Promise<Access | undefined>;
-  /** Whether a token with this hash was ever created. Reads a cache only: false can also mean "not cached". */
+  /** Whether a token with this hash was ever created. Reads only a cache, so false can also mean "not cached". */
   wasTokenCreated(tokenHash: string): Promise<boolean>;
   /** Returns the keys for an account's contactProofs: the raw SHA-256 of each server token that is live at `time`. */
   findProofKeys(request: { account: number; time: number }): Promise<Uint8Array[]>;
@@ -126,13 +126,13 @@ export interface Store extends ReportFeed, ReportNames {
    * Accepts an invitation, once. Replaces the member's name, password and passkeys, and forgets the known networks. A
    * new access replaces the earlier one, which ends all open sessions.
    *
-   * Throws Refusal('invalid_token') if the code is not valid (any more), and Refusal('invalid_field') if a passkey with
-   * this credential exists.
+   * Throws Refusal('invalid_token') if the code is no longer valid or never was, and Refusal('invalid_field') if a
+   * passkey with this credential exists.
    */
   joinMember(request: {
     hash: string;
     memberName: string;
-    /** The password's hash; null: the member uses a passkey instead. */
+    /** The password's hash; null if the member uses a passkey instead. */
     password: string | null;
     passkey?: NewPasskey | undefined;
     /** The new access. Its secret has been discarded. */
@@ -218,8 +218,8 @@ export interface Store extends ReportFeed, ReportNames {
   recordTokenUses(request: { uses: readonly (readonly [token: number, time: number])[] }): Promise<void>;
 
   /**
-   * Saves a filter under a name; `replaced` if the name existed. Throws Refusal('invalid_field') if the name is new and
-   * the account already has `limits.segmentsPerAccount` segments.
+   * Saves a filter under a name. `replaced` is true if the name existed. Throws Refusal('invalid_field') if the name is
+   * new and the account already has `limits.segmentsPerAccount` segments.
    */
   saveSegment(
     request: Pick<SavedSegment, 'segmentName' | 'filter'> & { account: number; time: number },
@@ -237,7 +237,7 @@ export interface Store extends ReportFeed, ReportNames {
   deleteView(request: { account: number; viewName: string }): Promise<void>;
 
   /**
-   * Stores a share link and deletes the account's expired ones. Throws Refusal('invalid_field') if the account already
+   * Stores a share link and deletes the account's expired links. Throws Refusal('invalid_field') if the account already
    * has `limits.shareLinksPerAccount` links.
    */
   createShareLink(request: NewShareLink): Promise<void>;
@@ -263,7 +263,7 @@ export interface Store extends ReportFeed, ReportNames {
 
   /** Records when a proxy on a private address forwarded requests while TRUST_PROXY was not set; null clears it. */
   recordUnknownProxy(request: { seenTime: number | null }): Promise<void>;
-  /** Returns the time recorded by `recordUnknownProxy`; null: none. */
+  /** Returns the time recorded by `recordUnknownProxy`; null if there is none. */
   findUnknownProxy(): Promise<number | null>;
 
   /** Adds an audit entry for an action that does not go through the store. Writes add their own entries (audit.ts). */
@@ -325,7 +325,10 @@ export interface Store extends ReportFeed, ReportNames {
   voidLinks(request: Change & { account: number; restore: boolean; links: LinkSelection }): Promise<number>;
   acceptClaim(request: Change & { account: number; claimID: string }): Promise<{ contactUUID: string }>;
   voidClaim(request: Change & { account: number; claimID: string; restore: boolean }): Promise<{ contactUUID: string }>;
-  /** Returns the links of up to 1,000 users, and who owns their events. In any order; omits unknown users. */
+  /**
+   * Returns the links of up to 1,000 users, and who owns their events. The order is undefined, and unknown users are
+   * omitted.
+   */
   listUserLinks(query: { readonly account: number; readonly users: readonly number[] }): Promise<UserLinks[]>;
   /** Returns each merged contact with the contact that it belongs to now. */
   listMergedContacts(query: { readonly account: number }): Promise<MergedContact[]>;
@@ -423,7 +426,7 @@ interface AuditQuery {
   readonly from?: number | undefined;
   readonly to?: number | undefined;
   readonly action?: AuditAction | undefined;
-  /** Only entries before this entry. */
+  /** Selects only entries before this entry. */
   readonly beyond?: number | undefined;
   readonly limit: number;
 }
@@ -446,7 +449,7 @@ export interface AuditRecord {
 
 export interface AuditEntry extends Pick<AuditRecord, 'action' | 'subject' | 'time'> {
   readonly audit: number;
-  /** Null: an entry of the service's log. */
+  /** Null for an entry of the service's log. */
   readonly accountUUID: string | null;
   /** The tokenID of the token that made the change; null: the command line. */
   readonly actor: string | null;
@@ -577,15 +580,15 @@ export interface NewToken {
 export interface CatalogueEntry {
   /** Null, for an event with a name: use the ID listed under the name, or a new one. */
   readonly id: string | null;
-  /** Default: the current name; for a new entry, the ID. */
+  /** The default is the current name or, for a new entry, the ID. */
   readonly name?: string | undefined;
-  /** Whether browser tokens may use it. Default: the current value; for a new entry, true. */
+  /** Whether browser tokens may use it. The default is the current value or, for a new entry, true. */
   readonly browser?: boolean | undefined;
-  /** Attributes only. */
+  /** The type, for attributes only. */
   readonly type?: string | undefined;
   /** Removes the entry if it is listed. Events and contacts that use the ID do not change. */
   readonly remove?: boolean | undefined;
-  /** Removes the entry even if contacts or events use it. The store does not check this; the caller does. */
+  /** Removes the entry even if contacts or events use it. The store relies on its caller to check this. */
   readonly force?: boolean | undefined;
 }
 
@@ -597,7 +600,7 @@ export interface ListedEntry {
   /** Whether only browser tokens have used it. */
   readonly byBrowser: boolean;
   readonly type: string;
-  /** The ID of the kept entry; null: not merged. */
+  /** The ID of the kept entry; null if the entry is not merged. */
   readonly mergedInto: string | null;
 }
 
@@ -766,7 +769,7 @@ export interface NewAccount extends AccountSettings, Change {
 
 type Optional<Settings> = { readonly [Name in keyof Settings]?: Settings[Name] | undefined };
 
-/** Undefined settings do not change. */
+/** A change of settings. Settings that are undefined do not change. */
 export interface AccountChange extends Change, Optional<AccountSettings> {
   readonly account: number;
   readonly catalogues: Catalogues;
@@ -788,7 +791,7 @@ export interface AccountSummary {
 }
 
 export interface AccountDetail extends AccountSummary, AccountSettings {
-  /** Sorted by ID. */
+  /** The entries of each catalogue, sorted by ID. */
   readonly catalogues: Readonly<Record<CatalogueKind, readonly ListedEntry[]>>;
   readonly tokens: readonly TokenDetail[];
   readonly usage: { readonly contacts: number; readonly users: number; readonly events: number };
@@ -845,7 +848,7 @@ export interface EventValues {
 }
 
 export interface NewEvent extends Omit<EventValues, 'eventID'> {
-  /** Null: `eventName` identifies the event definition. */
+  /** Null if `eventName` identifies the event definition. */
   readonly eventID: number | null;
   /**
    * In canonical form (`canonicalName` of the contract). An unlisted name is assigned an ID in the same transaction.
@@ -878,13 +881,13 @@ export type EventOutcome =
 export interface EventQuery {
   readonly account: number;
   readonly userUUID?: string | undefined;
-  /** Only events owned by this contact; `externalID` is used if there is no contactUUID. */
+  /** Selects only events owned by this contact. Without a contactUUID, `externalID` identifies the contact. */
   readonly contactUUID?: string | undefined;
   readonly externalID?: string | undefined;
   readonly eventID?: number | undefined;
   /**
-   * Only events with the lowest ID that is now listed under this name; if no ID is, events stored under the unlisted
-   * name.
+   * Selects only events with the lowest ID that is now listed under this name or, if no ID is, events stored under the
+   * unlisted name.
    */
   readonly eventName?: string | undefined;
   readonly attrID?: string | undefined;
@@ -897,7 +900,7 @@ export interface EventQuery {
   readonly from?: number | undefined;
   readonly to?: number | undefined;
   readonly order: 'asc' | 'desc';
-  /** Only events after this sequence; before it if `order` is `desc`. */
+  /** Selects only events after this sequence or, if `order` is `desc`, before it. */
   readonly beyond?: number | undefined;
   readonly limit: number;
 }
@@ -906,7 +909,7 @@ export interface StoredEvent extends EventValues {
   readonly sequence: number;
   readonly eventName: string;
   readonly receivedTime: number;
-  /** '' without a user. */
+  /** '' for an event without a user. */
   readonly userUUID: string;
   /** The owner's contactUUID, or ''. */
   readonly contactUUID: string;
@@ -926,7 +929,7 @@ export interface StoredEvent extends EventValues {
  */
 export interface EventPage {
   readonly events: readonly StoredEvent[];
-  /** `beyond` of the next page; null if there are no more events for now. */
+  /** The `beyond` of the next page; null if there are no more events for now. */
   readonly next: number | null;
   /** All events up to this sequence were examined. To follow new events, continue from here. */
   readonly through: number;
@@ -943,11 +946,11 @@ export interface EventDefinition {
 export interface CountQuery {
   readonly account: number;
   readonly eventID?: number | undefined;
-  /** As in EventQuery. */
+  /** Selects events by name, as in EventQuery. */
   readonly eventName?: string | undefined;
-  /** At least two, in ascending order, each a multiple of 15 minutes. */
+  /** At least two edges, in ascending order, each a multiple of 15 minutes. */
   readonly edges: readonly number[];
-  /** Excludes events with the bot mark. Slower: reads each event instead of the rollups. */
+  /** Excludes events with the bot mark. This is slower, because it reads each event instead of the rollups. */
   readonly withoutRobots?: boolean | undefined;
   readonly users: boolean;
 }
@@ -961,7 +964,7 @@ export interface NamedContact {
   readonly account: number;
   readonly contactUUID?: string | undefined;
   readonly externalID?: string | null | undefined;
-  /** Canonical (parseAddress). */
+  /** A canonical address (parseAddress). */
   readonly address?: string | undefined;
 }
 
@@ -973,12 +976,12 @@ export interface NamedOther {
 }
 
 export interface NewContact extends StoreCaller {
-  /** The user to link; null: none. Null requires a server token. */
+  /** The user to link; null if there is none, which requires a server token. */
   readonly userUUID: string | null;
   /** At least one of `externalID` and `address` is set. `address` is canonical (parseAddress). */
   readonly externalID?: string | undefined;
   readonly address?: string | undefined;
-  /** The other nonempty fields. */
+  /** The nonempty fields other than keys. */
   readonly fields: Readonly<Partial<Record<PlainField, string>>>;
   readonly tags: readonly string[];
   readonly attributes: Attributes;
@@ -988,7 +991,7 @@ export interface NewContact extends StoreCaller {
    */
   readonly verified: boolean;
   readonly requestUUID: string | null;
-  /** Used if a contact or a handle is created. */
+  /** The UUID to use if a contact or a handle is created. */
   readonly newContactUUID: string;
   readonly newHandle: string;
   readonly time: number;
@@ -1007,7 +1010,7 @@ export interface ContactChange extends NamedContact {
   readonly attributes: readonly (readonly [attrID: string, attrValue: string | null])[];
   readonly contactStatus?: ContactStatus | undefined;
   readonly time: number;
-  /** See Change. */
+  /** The token that makes the change, as in Change. */
   readonly by?: number | null | undefined;
 }
 
@@ -1015,11 +1018,11 @@ export interface ContactQuery extends StoreCaller, NamedContact {
   readonly include: readonly ('claim' | 'link' | 'merge' | 'import')[];
   /** Returns IDs as stored, including those of merged entries. */
   readonly asSent?: boolean | undefined;
-  /** Only claims and links after these. */
+  /** Selects only claims and links after these positions. */
   readonly beyond?: ListPositions | undefined;
 }
 
-/** Where a page of a contact's claims and links ends; null: no more follow. */
+/** Where a page of a contact's claims and links ends; null if no more follow. */
 export interface ListPositions {
   readonly claim: number | null;
   readonly link: number | null;
@@ -1054,7 +1057,7 @@ export interface ContactDetail extends ContactRecord {
 /** What an import wrote to a contact. */
 export interface ContactImport extends Pick<Import, 'importID' | 'importName' | 'createdTime'> {
   readonly isCreated: boolean;
-  /** Null: none. */
+  /** The changed values. Null stands for no value. */
   readonly changes: readonly {
     readonly field: string;
     readonly before: string | null;
@@ -1116,13 +1119,13 @@ export interface ContactSearch {
   readonly externalID?: string | undefined;
   readonly address?: string | undefined;
   /**
-   * Only these contacts (row numbers, at most 1,000). All matches are returned on one page, in any order; `limit` is
-   * ignored.
+   * Selects only these contacts (row numbers, at most 1,000). All matches are returned on one page, in any order, and
+   * `limit` is ignored.
    */
   readonly contacts?: readonly number[] | undefined;
   readonly contactProfileID?: string | undefined;
   readonly contactTagID?: string | undefined;
-  /** Contacts that have this attribute: with this `attrValue` if it is set, otherwise with any value. */
+  /** Selects contacts that have this attribute: with this `attrValue` if it is set, otherwise with any value. */
   readonly attrID?: string | undefined;
   readonly attrValue?: string | undefined;
   /** createdFrom ≤ createdTime < createdTo. */
@@ -1136,7 +1139,7 @@ export interface ContactSearch {
   readonly sort?: 'created' | 'seen' | undefined;
   readonly descending?: boolean | undefined;
   readonly limit: number;
-  /** Only contacts after this position in the sort order. */
+  /** Selects only contacts after this position in the sort order. */
   readonly beyond?: SearchPosition | undefined;
 }
 
@@ -1154,9 +1157,9 @@ export type ContactCondition = Pick<
 >;
 
 export interface ContactFeedPage {
-  /** Per condition, the distinct row numbers of the matching contacts, in any order. */
+  /** For each condition, the distinct row numbers of the matching contacts, in any order. */
   readonly contacts: readonly Float64Array[];
-  /** `beyond` of the next query; null after the last contact. */
+  /** The `beyond` of the next query; null after the last contact. */
   readonly next: SearchPosition | null;
 }
 
@@ -1170,8 +1173,8 @@ export interface FoundContact extends ContactDetail {
   /** The row number. */
   readonly contact: number;
   /**
-   * The start of the last day (UTC) on which one of the contact's events was received; null: none. If a browser
-   * switched from one contact to another, that day counts for both.
+   * The start of the last day (UTC) on which one of the contact's events was received; null if there is none. If a
+   * browser switched from one contact to another, that day counts for both.
    */
   readonly lastSeenTime: number | null;
 }
@@ -1185,7 +1188,7 @@ export interface FoundContacts {
 export const refusableOperations = ['logEvent', 'logEvents', 'createContact', 'updateContact'] as const;
 export type RefusableOperation = (typeof refusableOperations)[number];
 
-/** The fields as the client sent them; the raw text if it could not be parsed. */
+/** The fields as the client sent them, or the raw text if it could not be parsed. */
 export type RefusedInput = Readonly<Record<string, unknown>> | string;
 
 export interface NewRefusedRequest {
@@ -1204,7 +1207,7 @@ export interface RefusedBatch {
   readonly token: number;
   /** When the requests were received. */
   readonly time: number;
-  /** Distinguishes senders; 0: unknown. */
+  /** A number that distinguishes senders; 0 if unknown. */
   readonly sender: number;
   /** Whether a bot sent the requests, according to the user agent. */
   readonly robot?: boolean;
@@ -1213,7 +1216,7 @@ export interface RefusedBatch {
 
 export interface RefusedQuery {
   readonly account?: number | null;
-  /** Only requests after this number. */
+  /** Selects only requests after this number. */
   readonly beyond: number;
   readonly limit: number;
 }
@@ -1225,9 +1228,9 @@ export interface RefusedRequest extends Pick<NewRefusedRequest, 'operation' | 'i
   readonly token: number;
   readonly tokenID: string;
   readonly tokenKind: TokenKind;
-  /** Null except for a browser token, which is public. */
+  /** The token's text if it is a browser token, which is public; otherwise null. */
   readonly tokenText: string | null;
-  /** '' if no single field is at fault. */
+  /** The field at fault; '' if no single field is. */
   readonly field: string;
   readonly refusedTime: number;
   /** Whether a bot sent the request, according to the user agent. */
@@ -1276,7 +1279,8 @@ export interface ErasureReceipt {
 }
 
 /**
- * One link, or all links that a token claimed (from ≤ time < to), except links that were verified or accepted since.
+ * Selects one link, or all links that a token claimed (from ≤ time < to), except links that have since been verified or
+ * accepted.
  */
 export type LinkSelection =
   | { readonly linkID: string }

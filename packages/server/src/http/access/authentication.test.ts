@@ -24,7 +24,7 @@ describe('the token of a request', () => {
     ['sent with another scheme', {}, 'Basic b', 'missing_token'],
     ['not text', { tokenUUID: 5 }, 'Bearer b', 'invalid_field'],
     ['a list', { tokenUUID: ['a'] }, undefined, 'invalid_field'],
-    ['a session of the console', { tokenUUID: 'session_abc' }, undefined, 'token_kind'],
+    ['a console session', { tokenUUID: 'session_abc' }, undefined, 'token_kind'],
   ])('is rejected if it is %s', (_, fields, authorization, code) => {
     expect(() => proofOf(fields, headers(authorization))).toThrow(
       expect.objectContaining({ code, field: 'tokenUUID' }),
@@ -99,7 +99,7 @@ describe('authentication', () => {
     expect(await send('good')).toBe('invalid_token');
   });
 
-  it('rejects, in the next turn, a token that another process has revoked, with one look-up per turn', async () => {
+  it('rejects a token that another process has revoked from the next turn on, with one look-up per turn', async () => {
     const { send, valid, lookups } = setUp();
     expect(await Promise.all([send('good'), send('good')])).toEqual(['good', 'good']);
     expect(await send('good')).toBe('good');

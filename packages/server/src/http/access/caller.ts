@@ -47,7 +47,7 @@ export const accountOf = ({ access }: Caller): number => {
   return access.account;
 };
 
-/** The account settings of callers to which none apply. */
+/** For callers to which no account settings apply. */
 export const withoutAccountSettings: Omit<Access, 'token' | 'tokenID' | 'kind' | 'account'> = {
   accountOrigin: [],
   accountTimezone: 'UTC',

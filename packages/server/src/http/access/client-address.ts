@@ -9,7 +9,7 @@ import { dayMilliseconds } from '../../shared/time.ts';
  * Strips the zone, brackets and port from an address. An IPv4-mapped address, such as `::ffff:192.0.2.1` (RFC 4291
  * section 2.5.5.2), becomes IPv4.
  */
-export const bare = (text: string): string => {
+export const normalizeAddress = (text: string): string => {
   const trimmed = text.trim();
   const inBrackets = /^\[([^\]]*)\](?::\d+)?$/.exec(trimmed)?.[1];
   const withPort = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(trimmed)?.[1];
@@ -43,11 +43,11 @@ export const bindingsOf = (c: Context): Partial<HttpBindings> => c.env ?? {};
 
 /** Returns the address of the connection, which can be a proxy's; "" without a connection. */
 const remoteAddress = (c: Context): string => bindingsOf(c).incoming?.socket?.remoteAddress ?? '';
-export const connectedAddress = (c: Context): string => bare(remoteAddress(c));
+export const connectedAddress = (c: Context): string => normalizeAddress(remoteAddress(c));
 
 /**
- * Returns the first bits of an IPv6 address (a /64 belongs to one household or machine, RFC 6177); an IPv4 address
- * unchanged.
+ * Returns the first bits of an IPv6 address (a /64 belongs to one household or machine, RFC 6177). Returns an IPv4
+ * address unchanged.
  */
 export const networkOf = (address: string, bits: 48 | 64 = 64): string => {
   if (!address.includes(':')) return address;
@@ -69,11 +69,11 @@ export const networkOf = (address: string, bits: 48 | 64 = 64): string => {
 export const createClientAddress = (trustProxy: readonly string[]) => {
   const isTrusted = createIsIn(trustProxy);
   return (connected: string, forwardedFor: string | null): string => {
-    let address = bare(connected);
+    let address = normalizeAddress(connected);
     if (!forwardedFor) return address;
     const hops = forwardedFor.split(',');
     while (hops.length > 0 && isTrusted(address)) {
-      const hop = bare(hops.pop() as string);
+      const hop = normalizeAddress(hops.pop() as string);
       if (isIP(hop) === 0) break;
       address = hop;
     }
@@ -111,8 +111,8 @@ export const createNetworkHash = (clock = () => performance.now()): ((network: s
 export const senderNumber = (networkHash: string): number => Buffer.from(networkHash, 'base64').readUIntBE(0, 3);
 
 /**
- * Returns a function that hashes a client's network. With `bits` set to 48, that is an IPv6 /48, which a provider can
- * assign to one customer (RFC 6177).
+ * Returns a function that hashes a client's network. With `bits` set to 48, the network of an IPv6 address is its /48,
+ * which a provider can assign to one customer (RFC 6177).
  */
 export const createAddressOf = (
   trustProxy: readonly string[],

@@ -67,7 +67,7 @@ describe('a rate limit', () => {
     limit.giveBack('never seen');
   });
 
-  it('drops keys that have fully recovered first when it is full', () => {
+  it('drops fully recovered keys first when it is full', () => {
     const { count, take, pass } = setUp({ perSecond: 1, burst: 5 });
     for (let key = 0; key < 100_000; key++) take(`rested ${key}`);
     pass(60);
@@ -76,7 +76,7 @@ describe('a rate limit', () => {
     expect(take('busy')).not.toBe(true);
   });
 
-  it('does not drop an exhausted key when it is flooded with keys that are used once', () => {
+  it('does not drop an exhausted key when flooded with keys that are used only once', () => {
     const { count, take } = setUp({ perSecond: 0.001, burst: 5 });
     expect(count(9, 'hostile')).toBe(5);
     for (let key = 0; key < 300_000; key++) take(`key ${key}`);

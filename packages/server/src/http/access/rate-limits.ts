@@ -88,8 +88,7 @@ export const createRateLimit = ({ perSecond, burst }: Rate, clock = () => perfor
    * Returns when the key will be paid off with `cost` added. Throws Refusal('too_many_requests') if that is too late.
    */
   const addCost = (key: string, cost: number, now: number): number => {
-    // A cost above a full burst could never pass, so it counts as one full burst: it passes if the key is otherwise
-    // paid off.
+    // A cost above the burst could never pass, so it counts as one full burst: it passes if the key owes nothing.
     const time = Math.max(paidOffAt.get(key) ?? 0, now) + Math.min(cost, burst) * costMilliseconds;
     const waitMilliseconds = time - now - depthMilliseconds;
     // Allows 0.001 ms for rounding errors.

@@ -37,7 +37,7 @@ describe('an address with many refused requests and no valid token', () => {
     ]);
   });
 
-  it('is no longer limited with a valid token, even for invalid requests', async () => {
+  it('is no longer limited once it sends a valid token, even with invalid requests', async () => {
     const { browser, server } = scene.tokens;
     const bearer = { Authorization: `Bearer ${browser}` };
     const responses = [

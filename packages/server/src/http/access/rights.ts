@@ -23,7 +23,7 @@ const checkOrigin = ({ accountOrigin }: Access, headers: Headers) => {
   if (origin !== undefined && !isOriginAllowed(accountOrigin, origin)) throw new Refusal('origin_not_allowed');
 };
 
-/** Throws a Refusal if a token of this kind is not allowed to call the operation, or not from this origin. */
+/** Throws a Refusal if a token of this kind is not allowed to call the operation, or not from the request's origin. */
 export const checkRight = (
   name: string,
   { tokens }: Operation,

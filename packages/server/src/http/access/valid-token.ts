@@ -9,7 +9,7 @@ import { basicToken, namedToken } from './authentication.ts';
 /** The names of the token field in the published interface and in Segment's HTTP API. */
 const fieldNames = ['tokenUUID', 'writeKey'];
 const maxTokenLength = 200;
-/** Matches the value after the name in JSON, URL-encoded and multipart bodies. */
+/** Matches the token that follows the field's name in JSON, URL-encoded and multipart bodies. */
 const value = new RegExp(`^["=:\\s]{1,16}([^\\s"&]{8,${maxTokenLength}})`);
 
 /** Yields the tokens in a body of any type: the values after the first and the last field of each name. */

@@ -23,9 +23,9 @@ interface Dependencies {
   readonly admit: Admit;
   readonly budgetOf: BudgetOf;
   readonly addressOf: AddressOf;
-  /** The hash of the /48 of the address. */
+  /** Returns the hash of the client's /48 network. */
   readonly prefixOf: AddressOf;
-  /** The address itself. */
+  /** Returns the client's address, unhashed. */
   readonly requestAddress: (c: Context) => string;
   readonly agentOf: (c: Context) => Agent;
   readonly passwords: Passwords;

@@ -31,9 +31,9 @@ const saltBytes = 16;
 interface Dependencies {
   readonly store: Pick<Store, 'findMembers' | 'listMembers' | 'recordKnownNetwork' | 'getDatabaseKey'>;
   readonly addressOf: AddressOf;
-  /** The hash of the /48 of the address. */
+  /** Returns the hash of the client's /48 network. */
   readonly prefixOf: AddressOf;
-  /** The address itself. */
+  /** Returns the client's address, unhashed. */
   readonly requestAddress: (c: Context) => string;
   readonly passwords: Passwords;
   readonly now: () => number;

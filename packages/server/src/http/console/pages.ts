@@ -43,10 +43,10 @@ export const readConsolePage = (folder: string): string => readFileSync(join(fol
 
 /** Returns the routes of the console: `/console/`, `/console/<view>`, and the files that the page loads. */
 export const consoleRoutes = (built: string, paths: PagePaths): { readonly path: string; readonly route: Route }[] => {
-  // Read now because a build might replace the files while the server runs.
+  // Read at startup because a build might replace the files while the server runs.
   const page = readConsolePage(built);
   const views: readonly string[] = JSON.parse(readFileSync(join(built, 'pages.json'), 'utf8'));
-  const route = staticRoute({ name, forms: () => compressed(fill(page, paths)), headers: pageHeaders });
+  const route = staticRoute({ name, variants: () => compressed(fill(page, paths)), headers: pageHeaders });
   return [
     ...views.map((view) => ({ path: `/console/${view}`, route })),
     ...assetRoutes({ name, folder: built, path: folder }),

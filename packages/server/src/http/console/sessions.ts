@@ -25,7 +25,7 @@ interface SessionMember {
   readonly startTime: number;
 }
 
-/** A session in the form that the console's pages receive. */
+/** A session, as the console's pages receive it. */
 interface SessionSummary {
   readonly accountUUID: string;
   readonly accountName: string;

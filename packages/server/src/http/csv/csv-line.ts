@@ -1,4 +1,4 @@
-/** Writes CSV rows (RFC 4180) in which a spreadsheet treats no cell as a formula. */
+/** Writes CSV rows (RFC 4180), escaped so that a spreadsheet treats no cell as a formula. */
 
 export type Cell = string | number | boolean | null | undefined;
 

@@ -9,7 +9,7 @@ export const day = 24 * hour;
 
 const offsetText = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/;
 
-/** Returns a function that returns the zone's offset from UTC at a time, in milliseconds. */
+/** Returns a function that computes the zone's offset from UTC at a time, in milliseconds. */
 export const createOffsetAt = (timeZone: string) => {
   const format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });
   return (time: number): number => {
@@ -53,7 +53,7 @@ const startOf = (wall: number, interval: 'day' | 'week' | 'month', later: number
 /** Yields the start of the interval that contains `from`, then the start of each interval after it. */
 function* startsFrom(from: number, interval: Exclude<Interval, 'total'>, offsetAt: OffsetAt): Generator<number> {
   if (interval === 'hour') {
-    // All intervals are an hour long, unless clocks change by less than an hour: then one interval is longer.
+    // Intervals are an hour long, except for one that is longer if the clocks change by less than an hour.
     let offset = offsetAt(from);
     let edge = floor(from + offset, hour) - offset;
     for (;;) {

@@ -25,7 +25,7 @@ const checkEntry = (entry: unknown, at: string, caller: Caller): NewContact | Pr
   return toNewContact(checked.value, caller, `${at}.`);
 };
 
-/** Returns the keys that identify an entry's contact and user. */
+/** Returns the keys by which an entry identifies its contact and user. */
 const keysOf = ({ externalID, address, userUUID }: NewContact): string[] => [
   ...(externalID === undefined ? [] : [`external ID ${externalID}`]),
   ...(address === undefined ? [] : [`address ${address}`]),
@@ -33,8 +33,8 @@ const keysOf = ({ externalID, address, userUUID }: NewContact): string[] => [
 ];
 
 /**
- * Splits the list before an entry that repeats an external ID, address or user, because that entry must see what the
- * earlier entry wrote.
+ * Splits the list before an entry that repeats an external ID, address or user, because it must see what the earlier
+ * entry wrote.
  */
 function* runsOf(entries: readonly Entry[]): Generator<Entry[]> {
   let run: Entry[] = [];
@@ -55,8 +55,8 @@ function* runsOf(entries: readonly Entry[]): Generator<Entry[]> {
 
 export const createContactBatches = (store: Pick<Store, 'createContact'>): Handlers<'createContacts'> => {
   /**
-   * Rejects with an error that fails the whole request. The client then retries, and stored contacts are found by their
-   * keys.
+   * Rejects with an error that fails the whole request. When the client retries, contacts that were stored are found by
+   * their keys.
    */
   const resultOf = async ({ at, checked }: Entry): Promise<ContactResult> => {
     if (!isNewContact(checked)) return problemResult(checked);

@@ -1,4 +1,4 @@
-/** Contacts, claims, links and merges in the form that responses contain. */
+/** Contacts, claims, links and merges, as responses contain them. */
 import type { OutputOf } from '@firsthand/contract/operations';
 import type {
   ClaimDetail,

@@ -83,7 +83,7 @@ const createExportContact =
             beyond: after,
             limit,
           });
-    // One audit entry per export, before its first page is returned.
+    // Writes one audit entry per export, before its first page is returned.
     if (beyond === undefined) {
       await store.recordAudit({ ...auditFieldsOf(caller), action: 'exportContact', subject: { contactUUID } });
     }
@@ -103,7 +103,7 @@ const createExportContact =
 export const createContacts = (
   store: Store,
 ): Handlers<'createContact' | 'getContact' | 'updateContact' | 'exportContact' | 'eraseContact'> => ({
-  // Prevents a page from learning, by timing, whether an address is known.
+  // Prevents a page from learning from response times whether an address is known.
   createContact: (input, caller) => {
     const response = createContact(store, input, caller);
     return caller.access.kind === 'browser' ? respondInSteps(response) : response;

@@ -1,4 +1,4 @@
-/** Passing a userUUID between two domains, and who is allowed to open a handover. */
+/** Tests how a userUUID is passed between two domains, and who is allowed to open a handover. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newUserUUID } from '../../../test/fixtures/requests.ts';
 import { type Fields, noRateLimits, openScene, type Scene } from '../../../test/fixtures/scene.ts';

@@ -71,7 +71,7 @@ it('stores nothing in a dry run, or at another position', async () => {
   expect(await read('dry@shop.example')).toMatchObject({ status: 200 });
 });
 
-it('refuses other tokens, other accounts, other imports and too large requests', async () => {
+it('refuses other tokens, other accounts, other imports and requests that are too large', async () => {
   const importID = await createImport('hostile.csv');
   const fields = { importID, position: 0, contact: [{ contactEmailaddress: 'evil@shop.example' }] };
   expect(await problemOf(fields, scene.tokens.browser)).toEqual([403, 'token_kind', undefined]);
@@ -94,7 +94,7 @@ it('refuses other tokens, other accounts, other imports and too large requests',
   expect(await read('evil@shop.example')).toMatchObject({ status: 200 });
 });
 
-it('includes in exportContact what it changed about the contact', async () => {
+it('includes what it changed about a contact in exportContact', async () => {
   const contactEmailaddress = 'eve@shop.example';
   const exportEve = async () => (await post('/contact/exportContact', { contactEmailaddress })).body.import;
   const [first, second] = [await createImport('first.csv'), await createImport('second.csv')];

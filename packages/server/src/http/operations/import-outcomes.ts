@@ -8,7 +8,10 @@ export const isStep = (record: SentRecord): record is ImportStep => !('code' in 
 
 type Accepted = Exclude<ImportOutcome, { readonly refused: unknown }>;
 
-/** Splits the outcomes of a request's records, of which only the steps were sent to the store. */
+/**
+ * Returns an outcome for each record of a request, given the outcomes of the steps: only the steps were sent to the
+ * store.
+ */
 export const splitOutcomes = (
   sent: readonly SentRecord[],
   outcomes: readonly ImportOutcome[],

@@ -42,7 +42,7 @@ describe('importEvents', () => {
     ]);
   });
 
-  it('creates the contact of an identify message, and gives it the events of its browser', async () => {
+  it('creates the contact of an identify message, and assigns the browser’s events to it', async () => {
     const importID = await createImport('identify.jsonl');
     const { body } = await post('/import/importEvents', {
       ...{ importID, position: 0, isLast: true },
@@ -61,7 +61,7 @@ describe('importEvents', () => {
     expect((await read('visitor-who-signs-in')).map(({ contactUUID }) => contactUUID)).toEqual([contact.contactUUID]);
   });
 
-  it('gives events to the contact with the address, if the account’s user IDs are addresses', async () => {
+  it('assigns events to the contact with the address, if the account’s user IDs are addresses', async () => {
     const { tokens } = other;
     const call = (path: string, fields: Fields) => other.post(path, { tokenUUID: tokens.server, ...fields });
     await call('/account/updateAccount', { userIDIsEmailaddress: true });
@@ -90,7 +90,7 @@ describe('importEvents', () => {
     ]);
   });
 
-  it('stores nothing for tokens of pages and viewers, other accounts, and other positions', async () => {
+  it('stores nothing for tokens of pages and viewers, for other accounts, and at other positions', async () => {
     const importID = await createImport('hostile.jsonl');
     const fields = { importID, position: 0, message: [message({ anonymousId: 'visitor-of-hostile-files' })] };
     for (const token of [scene.tokens.browser, scene.tokens.viewer, scene.tokens.editor]) {

@@ -30,7 +30,9 @@ const importResponse = ({ createdTime, undoneTime, fingerprint: _, ...rest }: Im
   ...(undoneTime !== null && { undoneTime: isoTime(undoneTime) }),
 });
 
-/** Removes the original time of a message that another server stored, because its timestamp is already corrected. */
+/**
+ * Removes the original time of a message that another server stored, because that server has corrected the timestamp.
+ */
 const withCorrectedTime = (message: unknown): unknown => {
   if (!isRecord(message) || message.timestamp === undefined) return message;
   const { originalTimestamp: _, ...rest } = message;
@@ -46,7 +48,7 @@ const withStatedLabels = (visitor: Agent = unknownAgent, message: unknown): Agen
   return { ...visitor, labels: [...visitor.labels, ...stated] };
 };
 
-/** Replaces the name of the event's field with that of the message's field. */
+/** Replaces the name of the event's field with the name of the message's field. */
 const toMessageProblem = (problem: Problem): Problem =>
   problem.field === 'eventTime'
     ? { ...problem, field: 'timestamp', message: problem.message.replace('eventTime', 'timestamp') }

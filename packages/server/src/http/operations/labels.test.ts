@@ -191,7 +191,7 @@ describe('an account', () => {
     expect(await attributesOf(userUUID)).toEqual([{}, { robot: 'true' }, onWindows]);
   });
 
-  it('that is strict accepts events with labels, and does not add labels to its catalogue', async () => {
+  it('accepts events with labels if it is strict, and does not add labels to its catalogue', async () => {
     const strict = await openScene({ account: { strict: true, event: [{ eventID: 1 }] } });
     const userUUID = newUserUUID();
     expect((await send('/event/logEvent', { userUUID, eventID: 1 }, phone, 'browser', strict)).status).toBe(200);
@@ -199,7 +199,7 @@ describe('an account', () => {
     await strict.close();
   });
 
-  it('with browserCatalogue does not add labels to its catalogue', async () => {
+  it('does not add labels to its catalogue with browserCatalogue', async () => {
     const open = await openScene({ account: { browserCatalogue: true } });
     const fields = { userUUID: newUserUUID(), eventID: 1, eventAttrArray: [{ attrID: 'price', attrValue: 9 }] };
     await send('/event/logEvent', fields, windows, 'browser', open);

@@ -6,11 +6,11 @@ import { Refusal } from '../../shared/refusal.ts';
 import { type Caller, receivedTimeOf } from '../access/caller.ts';
 import type { Agent } from '../request/agents.ts';
 
-/** The fields of an event or a batch that concern its sender. */
+/** The fields of an event or a batch that describe its sender. */
 type Sender = Pick<InputOf<'logEvents'>, 'userUUID' | 'sentTime' | 'import'>;
 
 /**
- * Returns a function that creates a request's RequestContext. It throws Refusal('token_kind') for `import` with a
+ * Returns a function that computes the RequestContext of a request. It throws Refusal('token_kind') for `import` with a
  * browser token.
  */
 export const createRequestContexts = () => {

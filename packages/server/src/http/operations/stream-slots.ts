@@ -1,11 +1,11 @@
-/** Limits the number of responses that last as long as the client reads them. */
+/** Limits the number of responses that stay open for as long as the client reads them. */
 import type { Context } from 'hono';
 import { Refusal } from '../../shared/refusal.ts';
 import { bindingsOf } from '../access/client-address.ts';
 
 /**
- * Returns a function that takes one of an account's `max` slots and returns a function that releases it. It throws
- * Refusal('too_many_requests') if all are taken.
+ * Returns a function that takes one of an account's `max` slots, and in turn returns a function that releases the slot.
+ * Throws Refusal('too_many_requests') if all slots are taken.
  */
 export const createStreamSlots = (max: number, numbers = { streams: 0 }) => {
   const open = new Map<number, number>();

@@ -135,8 +135,8 @@ export const createStreamReply = ({
     }
     const response = streamSSE(c, async (stream) => {
       try {
-        // An event without data sets the client's position, so a client that disconnects before the first event resumes
-        // there.
+        // A message with an ID but without data sets the client's position, so a client that disconnects before the
+        // first event resumes there.
         await stream.write(`id: ${toCursor('events', query.beyond)}\n\n`);
         await follow(stream, query, first, hashToken(caller.tokenUUID));
       } catch (error) {

@@ -33,7 +33,7 @@ describe('the renewed userUUID cookie', () => {
     ['without any cookie', { 'sec-fetch-site': 'same-origin', origin: good.origin }, 'shop.example'],
     ['with another user’s cookie', { ...good, cookie: 'userUUID=somebody-else-entirely' }, 'shop.example'],
     ['for a domain to which the host does not belong', good, 'other.example'],
-    ['for a domain with which the host only ends', good, 'op.example'],
+    ['for a domain that is only a suffix of the host’s name', good, 'op.example'],
     ['for a domain that would inject something into the header', good, 'shop.example; HttpOnly'],
   ])('is not set %s', (_, headers, domain) => {
     expect(cookieFor(headers, domain)).toBeUndefined();

@@ -44,7 +44,7 @@ const withEventUUIDs = (fields: RequestFields, time: number): RequestFields => {
   return { ...fields, event: event.map((entry) => (isRecord(entry) ? withEventUUID(entry, time) : entry)) };
 };
 
-/** Matches secret tokens of any account: a client that mixes up its fields can send a secret token in any field. */
+/** Matches secret tokens of any account: a client that confuses fields can send a secret token in any of them. */
 const secretToken = /(?:viewer|server|operator|session)_[\w-]{22,}/g;
 
 /** Returns a copy of a JSON value without the request's own token or any secret token. */
@@ -108,12 +108,12 @@ export const entryAsRequest = (
   const contact = namesContact ? {} : { contactUUID, contactExternalID };
   const envelope = { userUUID, ...contact, sentTime, import: imported };
   if (!isRecord(entry)) return { ...envelope, event: entry };
-  // The batch's sentTime applies; an entry's sentTime is ignored.
+  // The sentTime of the batch applies; an entry's own sentTime is ignored.
   const own = Object.entries(entry).filter(([name, value]) => name !== 'sentTime' && isFilled(value));
   return { ...envelope, ...Object.fromEntries(own) };
 };
 
-/** Returns one caller's refused requests as the store expects them. */
+/** Returns one caller's refused requests in the form that the store expects. */
 export const refusedBatch = (caller: Caller, requests: readonly NewRefusedRequest[]): RefusedBatch => ({
   account: accountOf(caller),
   token: caller.access.token,

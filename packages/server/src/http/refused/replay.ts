@@ -65,12 +65,12 @@ const callerOf = (request: RefusedRequest, token: ListedToken, time: number): Ca
   tokenUUID: token.text ?? '',
   time,
   refusedTime: request.refusedTime,
-  // Only the bot mark was stored, not the labels.
+  // Only the bot mark was stored, and no labels.
   agent: () => ({ robot: request.robot, labels: [] }),
 });
 
 interface ReplayOptions {
-  /** Fields that replace the request's. */
+  /** The fields that replace fields of the request. */
   readonly fix?: Readonly<Record<string, unknown>> | undefined;
   /** The tokenID of the token to use instead of the request's own. */
   readonly as?: string | undefined;

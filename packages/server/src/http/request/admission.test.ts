@@ -32,7 +32,7 @@ const open = () => {
 
 const turn = () => new Promise((resolve) => setTimeout(resolve, 5));
 
-test('refuses bodies unread while memory is full', async () => {
+test('refuses bodies without reading them while memory is full', async () => {
   const { post, respondToAll, read } = open();
   const first = post(6_000);
   await turn();

@@ -8,8 +8,8 @@ import { bindingsOf } from '../access/client-address.ts';
 import { type BodySource, discardBody, type TrackBody } from './body.ts';
 
 /**
- * The total size of bodies between their arrival and their response. Once parsed, each body takes several times its
- * size.
+ * The maximum total size of the bodies that are between arrival and response. Once parsed, a body takes several times
+ * its size.
  */
 const maxHeldBytes = 8 * 1024 * 1024;
 

@@ -118,7 +118,7 @@ describe('bots', () => {
 describe('headers', () => {
   const agent = { robot: false, labels: [] };
 
-  it('are examined once, with a cache of limited size', () => {
+  it('are parsed only once, with a cache of limited size', () => {
     const recognize = vi.fn(() => agent);
     const findAgent = createAgents(recognize);
     for (let times = 0; times < 3; times++) findAgent({ 'user-agent': 'x' });
@@ -128,7 +128,7 @@ describe('headers', () => {
     expect(recognize).toHaveBeenCalledTimes(2_002);
   });
 
-  it('are examined again if a hint differs', () => {
+  it('are parsed again if a hint differs', () => {
     const recognize = vi.fn(() => agent);
     const findAgent = createAgents(recognize);
     for (const name of ['sec-ch-ua', 'sec-ch-ua-mobile', 'sec-ch-ua-platform']) {

@@ -11,7 +11,7 @@ import { bindingsOf } from '../access/client-address.ts';
 /** The user agent that sent a request. */
 export interface Agent {
   readonly robot: boolean;
-  /** A bot has only `$agent`, because its headers describe the browser that it imitates. */
+  /** A bot has only `$agent`, because the rest of its headers describes the browser that it imitates. */
   readonly labels: NewEvent['attributes'];
 }
 
@@ -144,7 +144,7 @@ const headersOf = (c: Context): SentHeaders =>
   bindingsOf(c).incoming?.headers ??
   Object.fromEntries(headerNames.map((name) => [name, c.req.raw.headers.get(name) ?? undefined]));
 
-/** Like `createAgents`, but adds the visitor's country as a label if `countryOf` finds it, also for bots. */
+/** Like `createAgents`, but adds the visitor's country as a label if `countryOf` finds one, even for bots. */
 export const createAgentOf = (countryOf: ((c: Context) => string | undefined) | undefined): ((c: Context) => Agent) => {
   const agentOf = createAgents();
   return (c) => {

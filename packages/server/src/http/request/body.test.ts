@@ -80,7 +80,7 @@ test('immediately refuses a body that is too large or incomplete', async () => {
 
 test('refuses a body whose client disconnected before the body is read', async () => {
   const { endings, send } = await openReader((incoming) => once(incoming, 'close').catch(() => {}));
-  // Fewer bytes than a paused request buffers. With more bytes, Node doesn't notice the disconnect.
+  // A paused request buffers this many bytes. If there are more, Node doesn't notice the disconnect.
   (await send('Content-Length: 60000', 'x'.repeat(1000))).destroy();
   await expect.poll(() => endings).toEqual(['invalid_encoding: the body is incomplete']);
 });

@@ -60,7 +60,7 @@ const readStream = (body: Readable, maxBytes: number, arrive: TrackBody | undefi
     const onAbort = (cause?: Error) => {
       if (chunks !== undefined) refuse(incomplete(cause));
     };
-    // Listeners stay attached, because removing one costs more than calling it.
+    // Leaves its listeners attached, because removing a listener costs more than calling it.
     body
       .on('data', (chunk: Bytes) => {
         if (chunks === undefined) return;
@@ -103,7 +103,7 @@ export const discardBody = (incoming: IncomingMessage): Promise<void> =>
     const count = (chunk: Buffer) => {
       length += chunk.length;
       if (length > limits.batchBodyBytes) done();
-      // Each chunk restarts the timer: when many requests are refused, every client sends slowly.
+      // Restarts the timer at each chunk: when many requests are refused, every client sends slowly.
       else timer.refresh();
     };
     const timer = setTimeout(done, discardMilliseconds);
@@ -118,7 +118,7 @@ export interface Arriving {
   end(): void;
 }
 
-/** Starts counting a body. `abort` is called at most once, when the received bytes must be dropped. */
+/** Starts counting a body. Calls `abort` at most once, when the bytes received so far must be dropped. */
 export type TrackBody = (abort: () => void) => Arriving;
 
 /** The source of a body, and the limits on its memory. */

@@ -1,4 +1,4 @@
-/** Requests that identify a contact by the customer's own ID. */
+/** Tests requests that identify a contact by the customer's own ID. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createProof, keyOf } from '../../../test/fixtures/proof.ts';
 import { newAddress, newUserUUID } from '../../../test/fixtures/requests.ts';
@@ -36,7 +36,7 @@ describe('a contactExternalID', () => {
   });
 
   it.each([
-    ['of 255 characters', 'x'.repeat(255), 200],
+    ['of one character', 'x'.repeat(255), 200],
     ['of one', '7', 200],
     ['of digits', '100', 200],
     ['that is too long', 'x'.repeat(256), 400],
@@ -160,7 +160,7 @@ describe('a contactProof of a contactExternalID', () => {
     expect([contact.claimed, link.map(({ verified }: Fields) => verified)]).toEqual([['contactProfileID'], [true]]);
   });
 
-  it('does not prove an address (nor an address an ID), and hides the claimed ID next to an address', async () => {
+  it('proves neither an address (nor an address an ID), and hides the claimed ID next to an address', async () => {
     const [userUUID, text] = [newUserUUID(), newAddress()];
     const ofID = proofOf({ externalID: text, userUUID });
     const ofAddress = proofOf({ address: text, userUUID });

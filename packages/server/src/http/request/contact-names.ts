@@ -36,7 +36,7 @@ export const toNamedContact = (
   address: contactEmailaddress === undefined ? undefined : toCanonicalAddress(contactEmailaddress),
 });
 
-/** Like `toNamedContact`, for the contact that is or was merged into another. */
+/** Like `toNamedContact`, for the contact that is merged into another, or was. */
 export const toNamedOther = (input: InputOf<'unmergeContact'>): NamedOther => ({
   otherContactUUID: input.otherContactUUID,
   otherExternalID: input.otherContactExternalID,

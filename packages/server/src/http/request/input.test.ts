@@ -1,4 +1,4 @@
-/** Valid, invalid and hostile requests, sent to the whole application. */
+/** Sends valid, invalid and hostile requests to the whole application. */
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { isRead, type Operation, type OperationName, operationNames, operations } from '@firsthand/contract/operations';

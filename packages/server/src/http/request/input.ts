@@ -1,4 +1,4 @@
-/** Reads a request's fields, in any encoding, into one object. Only encoding and size are checked here. */
+/** Reads a request's fields, in any encoding, into one object. Checks only encoding and size. */
 import { isRecord } from '@firsthand/contract/checking';
 import { maxDepth, parseJSON, TooDeepError } from '@firsthand/contract/json';
 import { limits } from '@firsthand/contract/limits';
@@ -84,7 +84,7 @@ const parseQuery = (url: string): RequestFields => {
 
 /**
  * Decides whether a body may be read or decompressed, and whether a body or URL may be parsed. Each function rejects if
- * that is not allowed.
+ * it may not.
  */
 export interface Budget {
   mayRead(bytes: number, query: RequestFields): Promise<void>;
@@ -95,7 +95,7 @@ export interface Budget {
 
 /**
  * Reads a request's fields from the query string and, for a POST, from the body. Fields in the body take precedence.
- * Rejects with Unparsed if the fields can't be parsed, and like `budget` for a large body or URL.
+ * Rejects with Unparsed if the fields can't be parsed, and whenever a function of `budget` rejects.
  */
 export const readInput = async (
   request: Request,

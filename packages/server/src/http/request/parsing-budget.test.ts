@@ -21,7 +21,7 @@ describe('the text of a body', () => {
     expect([...tokensIn(Buffer.from(text))]).toEqual(['browser_1234567890']);
   });
 
-  it('reveals at most two tokens, after the first and the last name', () => {
+  it('reveals at most two tokens: those after the first and the last name', () => {
     const text = ['first', 'second', 'third'].map((name) => `"tokenUUID":"browser_${name}"`).join();
     expect([...tokensIn(Buffer.from(text))]).toEqual(['browser_first', 'browser_third']);
     expect([...tokensIn(Buffer.from('tokenUUID,'.repeat(1_000)))]).toEqual([]);
@@ -133,7 +133,7 @@ describe('a browser token from an address whose parsing budget is used up', () =
   });
   afterAll(() => scene.close());
 
-  it('gets no more bodies parsed, not even invalid bodies, unlike a server token', async () => {
+  it('gets no more bodies parsed, not even invalid bodies; a server token does', async () => {
     const send = (tokenUUID: string, kilobytes = 30) => {
       const body = `{"tokenUUID":"${tokenUUID}","padding":"${'x'.repeat(kilobytes * 1_024)}" broken`;
       return scene.send(`/event/logEvent?tokenUUID=${tokenUUID}`, { method: 'POST', body });
@@ -160,7 +160,7 @@ describe('a body larger than most operations accept', () => {
     expect([response.status, response.body.error.code]).toEqual([401, code]);
   });
 
-  it('is parsed with a valid token', async () => {
+  it('is parsed if the token is valid', async () => {
     const body = JSON.stringify({ padding: 'x'.repeat(70_000), event: [{ userUUID, eventID: 1 }] });
     const sent = body.replace('{', `{"tokenUUID":"${scene.tokens.browser}",`);
     expect((await scene.send('/event/logEvents', { method: 'POST', body: sent })).status).toBe(200);

@@ -31,7 +31,7 @@ const peek = async (incoming: unknown): Promise<Uint8Array | undefined> => {
   return bytes ?? undefined;
 };
 
-/** Returns a function that returns the budget for a request. */
+/** Returns a function that creates the budget of a request. */
 export const createParsingBudget = (findValidToken: FindValidToken, addressOf: AddressOf, rates: RateLimits) => {
   const unproven = createRateLimit(rates.unprovenBytes);
   // A browser token is public, so its bodies are limited too, by the rate at which they may be stored.
@@ -44,13 +44,13 @@ export const createParsingBudget = (findValidToken: FindValidToken, addressOf: A
       } catch (error) {
         const { incoming, outgoing } = bindingsOf(c);
         if (await findValidToken(c, query, await peek(incoming))) return;
-        // Node would read the rest of the body if the connection stayed open.
+        // Otherwise, Node would read the rest of the body before it reuses the connection.
         if (outgoing) outgoing.shouldKeepAlive = false;
         throw error;
       }
     },
     async mayUnpack(packed, maxBytes, query) {
-      // If there is a token outside the body, the body isn't decompressed to find a token.
+      // Doesn't decompress the body to find a token if there is one outside the body.
       const access = (await findValidToken(c, query)) ?? (await findValidToken(c, query, await unpackStart(packed)));
       if (access !== undefined && access.kind !== 'browser') return () => {};
       const limit = access === undefined ? unproven : ofBrowsers;

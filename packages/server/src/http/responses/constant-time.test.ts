@@ -3,7 +3,7 @@ import { respondInSteps, stepMilliseconds } from './constant-time.ts';
 
 const later = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Returns the minimum duration of a response over several attempts, because a busy machine can take longer. */
+/** Returns the shortest duration of several attempts at a response, because a busy machine can take longer. */
 const timeOf = async (work: Promise<unknown>) => {
   const started = performance.now();
   await respondInSteps(work).catch(() => {});

@@ -13,7 +13,7 @@ describe('the headers that a preflight allows', () => {
     ['x-a,x-a', `${own}, x-a`],
     ['x-firsthand-console', own],
     ['X-Firsthand-Console, x-a', `${own}, x-a`],
-  ])('are the service’s and the requested headers: %s', (requested, expected) => {
+  ])('are the service’s own and the requested headers: %s', (requested, expected) => {
     expect(allowed(requested)).toBe(expected);
   });
 
@@ -27,7 +27,7 @@ describe('the headers that a preflight allows', () => {
     ['too many names', Array.from({ length: 33 }, (_, index) => `x-${index}`).join(',')],
     ['too much text', `${'x,'.repeat(5_000)}x`],
     ['too many spaces', ` ${' '.repeat(30_000)}x`],
-  ])('are only the service’s if the requested headers have %s', (_, requested) => {
+  ])('are only the service’s own if the requested headers have %s', (_, requested) => {
     expect(allowed(requested)).toBe(own);
   });
 });

@@ -68,7 +68,7 @@ export const parseSearchCursor = (sort: SearchSort, cursor: string | undefined):
 
 interface PeoplePage {
   readonly end: PeopleEnd;
-  /** The last sequence to include. */
+  /** The last sequence that the pages include. */
   readonly until: number;
   /** When the first page was requested. */
   readonly firstPageTime: number;

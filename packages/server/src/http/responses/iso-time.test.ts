@@ -27,10 +27,10 @@ test.each([
   253_402_300_800_000,
   maxTime,
   -maxTime,
-])('formats %d like Date', (time) => {
+])('formats the time %d like Date', (time) => {
   expect(isoTime(time)).toBe(new Date(time).toISOString());
 });
 
-test.each([Number.NaN, Infinity, maxTime + 86_400_000])('rejects %d', (time) => {
+test.each([Number.NaN, Infinity, maxTime + 86_400_000])('rejects the time %d', (time) => {
   expect(() => isoTime(time)).toThrow(RangeError);
 });

@@ -30,7 +30,7 @@ export const createToRefusal = (log: Logger) => {
       log.error({ requestID, fault: describeFault(error) }, 'a request failed');
       return new Refusal('internal');
     }
-    // A store that can't write sets `cause`. A full queue sets no cause and is not logged.
+    // Only a store that can't write sets `cause`: a full queue is not logged.
     if (error.code === 'unavailable' && error.cause !== undefined) logUnavailable(requestID, error.cause);
     return error;
   };

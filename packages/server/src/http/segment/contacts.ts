@@ -17,7 +17,7 @@ export interface ContactPutterOptions {
   readonly handlers: Handlers<'createContact'>;
 }
 
-/** The fields that identify the contact of an event, or the reason that the contact can't be created. */
+/** The fields that identify the contact of an event, or the reason why the contact can't be created. */
 type Subject = { readonly contactUUID?: string; readonly contactEmailaddress?: undefined } | Refusal;
 
 interface ContactName {
@@ -53,7 +53,7 @@ export const createContactPutter = ({ store, handlers }: ContactPutterOptions, c
     }
   };
 
-  /** Returns the contact, if it exists. With a browser token, nothing is looked up. */
+  /** Returns the contact if it exists. Looks up nothing with a browser token. */
   const find = async ({ contactExternalID: externalID, contactEmailaddress }: ContactName) => {
     if (fromBrowser) return undefined;
     const named = typeof externalID === 'string' ? await findNamed({ externalID }) : undefined;
@@ -93,7 +93,7 @@ export const createContactPutter = ({ store, handlers }: ContactPutterOptions, c
     },
 
     /**
-     * Creates the contacts that events refer to, unless they exist. Returns a function that returns the subject of an
+     * Creates the contacts that events refer to, unless they exist. Returns a function that looks up the subject of an
      * event.
      */
     ensure: async (events: readonly RequestFields[]): Promise<(event: RequestFields) => Subject> => {

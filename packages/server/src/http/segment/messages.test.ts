@@ -103,7 +103,7 @@ describe('toCall', () => {
     expect(JSON.stringify(toCall({ ...message, ...fields }, sender))).not.toContain('secret');
   });
 
-  it('takes the userId as the e-mail address if the account is set to that', () => {
+  it('treats the userId as an e-mail address if the account’s settings say so', () => {
     const sender = { ...server, userIDIsEmailaddress: true };
     const fields = { ...message, userId: 'ann@shop.example', traits: { email: 'other@shop.example' } };
     for (const [type, extra] of [

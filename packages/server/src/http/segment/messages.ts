@@ -38,7 +38,7 @@ export interface Sender {
    * The key of the hash that replaces identifiers that don't have our form. Each account has its own key (sender.ts).
    */
   readonly hashKey: Uint8Array | string;
-  /** Whether `userId` is the contact's e-mail address. Otherwise it is the contactExternalID. */
+  /** Whether `userId` is the contact's e-mail address instead of the contactExternalID. */
   readonly userIDIsEmailaddress?: boolean;
 }
 
@@ -68,9 +68,7 @@ const toURL = (value: unknown): URL | undefined => {
 /** The last two labels of a host. Hosts that share them count as one site, as in the tracker. */
 const siteOf = ({ hostname }: URL): string => hostname.split('.').slice(-2).join('.');
 
-/**
- * The referrer. If it might be a page of the same site, its query is removed, because the query might contain a secret.
- */
+/** Returns the referrer, without its query if it might be a page of the same site: the query might contain a secret. */
 const toReferrer = (value: unknown, page: URL | undefined): string => {
   const referrer = toURL(value);
   if (referrer === undefined) return '';
@@ -154,7 +152,7 @@ const invalid = (field: string, reason: string): Refusal =>
 
 const identifiers = ['anonymousId', 'userId', 'previousId', 'messageId', 'groupId'];
 
-/** Returns why an identifier can't be used; undefined if all can. */
+/** Returns the reason why an identifier can't be used; undefined if all can be used. */
 const findIdentifierProblem = (
   message: RequestFields,
   { isUserNamed, userIDIsEmailaddress }: Pick<Sender, 'userIDIsEmailaddress'> & { readonly isUserNamed: boolean },

@@ -36,8 +36,7 @@ import { createSenders } from './sender.ts';
 
 const maxMessages = 2_500;
 /**
- * The maximum total size of the messages. Each message includes the context of the batch, which is sent once and merged
- * into each.
+ * The maximum total size of the messages after the batch's context, which is sent once, is merged into each message.
  */
 const maxMappedLength = 4 * limits.batchBodyBytes;
 /** Clients treat a longer Retry-After as an error. */
@@ -141,7 +140,7 @@ export const createVisitorFinder = ({ countryOf }: VisitorOptions) => {
 
 type LimitOptions = Pick<SegmentOptions, 'takeBrowserLimits' | 'noticeProxy' | 'isOverQuota'>;
 
-/** Takes the rate limits of a browser token, all or none, and checks the quota of the account. Throws Refusal. */
+/** Takes all of a browser token's rate limits or none, and checks the account's quota. Throws Refusal. */
 const takeLimits = (
   { takeBrowserLimits, noticeProxy, isOverQuota }: LimitOptions,
   c: Context,
@@ -169,7 +168,7 @@ const takeLimits = (
 /** The properties that all routes share. */
 const common = { name: 'segment', methods: ['POST'], openToPages: true, refuse } as const;
 
-/** Returns a function that returns the route of a batch or, with a type, of single messages. */
+/** Returns a function that creates the route of a batch or, with a type, of single messages. */
 const createMessageRoutes = (options: SegmentOptions) => {
   const { admit, budgetOf, authenticateCaller, now } = options;
   const runMessages = createMessageRunner(options);
@@ -202,8 +201,8 @@ const createMessageRoutes = (options: SegmentOptions) => {
  */
 const createSettingsRoute = ({ authenticateCaller, now, folder, consoleHost, base }: SegmentOptions): Route => {
   /**
-   * Returns the host that a client should send to. Never an unknown Host header: an attacker who sets it could redirect
-   * a client's data.
+   * Returns the host that a client should send to. Never returns an unknown Host header, with which an attacker could
+   * redirect a client's data.
    */
   const apiHostOf = (host: string, { accountOrigin }: Caller['access']): string => {
     if (isLoopbackName(host) || (accountOrigin.length > 0 && isOriginAllowed(accountOrigin, `https://${host}`)))
@@ -242,7 +241,7 @@ export const createSegmentRoutes = (options: SegmentOptions): { readonly path: s
   };
 
   const settingsPath = 'projects/:writeKey/settings';
-  // For clients that can be configured only with a host.
+  // For clients that let users configure only a host.
   const hostPaths: [path: string, route: Route][] = [
     ['/b', route()],
     [`/${settingsPath}`, settingsRoute],
@@ -257,7 +256,7 @@ export const createSegmentRoutes = (options: SegmentOptions): { readonly path: s
   return places.flatMap((place) => {
     const at = place.replace(/\/$/, '');
     return [
-      // The Java client adds a slash.
+      // Some paths end with a slash: the Java client adds one.
       ...paths.flatMap(([path, served]) => ['', '/'].map((end) => ({ path: at + path + end, route: served }))),
       { path: `${at}${folder}*`, route: unknownRoute },
     ];

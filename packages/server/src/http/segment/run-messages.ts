@@ -32,7 +32,7 @@ export interface MessageRunnerOptions extends ContactPutterOptions {
   readonly traffic: Traffic;
 }
 
-/** Whether a repeated request might succeed. */
+/** Whether the request might succeed if it is repeated. */
 const isTemporary = (code: Refusal['code']): boolean => statusOf(code) === 429 || statusOf(code) >= 500;
 
 /** Collects the refused messages of a request, and stores them with one call. */

@@ -100,7 +100,7 @@ const updateCatalogueSettings = createQuery<never>(({ name }) =>
   toUpdate(settingsTable(name), ['strict', 'browserCatalogue']),
 );
 
-/** Undefined settings do not change. */
+/** Settings that are undefined do not change. */
 function* writeSettings(account: number, settings: Settings): Operation<void> {
   const { accountName, accountOrigin, accountTimezone, accountCurrency, strict, browserCatalogue, enrich } = settings;
   const { defaultProfileID, userIDIsEmailaddress } = settings;
@@ -119,7 +119,7 @@ function* writeSettings(account: number, settings: Settings): Operation<void> {
   yield* notifyAccess();
 }
 
-/** On SQLite, draws the number explicitly, because SQLite would reuse the row number of a deleted account. */
+/** On SQLite, assigns the number explicitly, because SQLite would reuse the number of a deleted account. */
 const insertRow = createQuery<{ account: number }>(({ name }) =>
   name === 'sqlite'
     ? `INSERT INTO account (account, "accountUUID", "createdTime", "accountName", "accountOrigin", "accountTimezone", strict)
@@ -141,7 +141,7 @@ function* insertAccount(request: Omit<NewAccount, 'catalogues' | 'contacts'>): O
 
 type ChangeOrigin = Pick<AccountChange, 'time' | 'by'>;
 
-/** Changes or creates a contact in the body of an account. */
+/** Changes or creates a contact that an account request lists. */
 function* putAccountContact(
   { contacts, catalogues }: ContactParts,
   account: number,
@@ -162,7 +162,7 @@ function* putAccountContact(
   return { exists: written.existed, contactUUID: written.contactUUID };
 }
 
-/** Stores the contacts in the body of an account. A refused contact does not affect the others. */
+/** Stores the contacts that an account request lists. A refused contact does not affect the others. */
 function* putAccountContacts(
   parts: ContactParts,
   account: number,

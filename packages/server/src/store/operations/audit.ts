@@ -4,7 +4,7 @@ import type { AuditEntry, AuditRecord, RequestOf } from '../store.ts';
 import { all, createQuery, db, first, type Operation, run, together } from './operation.ts';
 import { accountUUIDsOf, tokenIDsOf } from './public-ids.ts';
 
-/** PostgreSQL stores the account 0 for an entry of the service itself, SQLite null. */
+/** For an entry of the service itself, PostgreSQL stores the account 0, and SQLite null. */
 const serviceAccount = 0;
 const insertEntry = createQuery<never>(
   ({ name }) => `

@@ -27,7 +27,7 @@ export function* listCatalogue({ account, kind }: RequestOf<'listCatalogue'>): O
   return rows.map((row) => ({ ...row, browser: Boolean(row.browser), byBrowser: Boolean(row.byBrowser) }));
 }
 
-/** Returns all catalogues of an account. */
+/** Returns all of an account's catalogues. */
 export function* listCatalogues(account: number): Operation<Readonly<Record<CatalogueKind, ListedEntry[]>>> {
   const [profile, tag, attr, event] = yield* together(
     listCatalogue({ account, kind: 'profile' }),
@@ -42,7 +42,7 @@ const selectMerged = createQuery<MergeRow>(
   () => 'SELECT kind, id, "mergedInto" FROM catalogue WHERE account = $1 AND "mergedInto" IS NOT NULL',
 );
 
-/** Returns the merges of an account's entries. */
+/** Returns the merges of an account's catalogue entries. */
 export function* readEntryMerges(account: number): Operation<CatalogueMerges> {
   return toCatalogueMerges(yield* all(selectMerged(account)));
 }
@@ -70,7 +70,7 @@ const upsert = createQuery<never>(
 );
 const remove = createQuery<never>(() => 'DELETE FROM catalogue WHERE account = $1 AND kind = $2 AND id = $3');
 
-/** Adds or changes an entry. `byBrowser`: only browser tokens have used the entry. */
+/** Adds or changes an entry. `byBrowser` is true if only browser tokens have used the entry. */
 function* writeEntry(
   account: number,
   kind: CatalogueKind,
@@ -100,7 +100,7 @@ const updateMerged = createQuery<never>(
   () => 'UPDATE catalogue SET "mergedInto" = $4 WHERE account = $1 AND kind = $2 AND id = $3',
 );
 
-/** Sets the entry that another entry is merged into. */
+/** Sets the entry into which another entry is merged. */
 export function* setMergedEntry(
   { account, kind, otherID }: Pick<EntryMerge, 'account' | 'kind' | 'otherID'>,
   mergedInto: string | null,

@@ -51,7 +51,7 @@ const insertClaim = createQuery<{ claim: number }>(
  * Adds values to the open claim of this token, user and key; creates the claim if there is none. Never changes accepted
  * claims. Each key has its own claim, so that handles do not reveal that two keys belong to the same contact.
  *
- * `keyHolder`: the contact with the key. Returns the claim, its contact (chooseClaimContact), and the user's earlier
+ * `keyHolder` is the contact with the key. Returns the claim, its contact (chooseClaimContact), and the user's earlier
  * claims with this key. The caller must hold the user (LinkStore).
  */
 export function* submitClaim(
@@ -96,7 +96,7 @@ function* markClaim(
 ): Operation<{ contactUUID: string }> {
   const found = yield* call(() => links.findClaim(account, claimID));
   if (found) yield* call(() => links.holdUser(found.user));
-  // Read again, because another transaction may have changed or deleted the claim before the user was held.
+  // Reads the claim again, because another transaction may have changed or deleted it before the user was held.
   const claim = found && (yield* call(() => links.findClaim(account, claimID)));
   if (!claim) {
     const isErased = yield* call(() => contacts.isErasedClaim(account, claimID));

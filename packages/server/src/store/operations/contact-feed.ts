@@ -12,8 +12,8 @@ export interface ContactFeedReader<Row extends ContactRow> extends ContactReader
   /** As for ContactSearchReader. */
   readonly readStale: () => Result<readonly number[] | undefined>;
   /**
-   * Returns the contacts created in a range, by term. Stale contacts may be missing. `candidates`: all stale contacts,
-   * if there are few.
+   * Returns the contacts created in a range, by term. Stale contacts may be missing. `candidates` are all stale
+   * contacts, if there are few.
    */
   readonly readTerms: (
     range: KeyRange,
@@ -45,7 +45,7 @@ export function* feedContacts<Row extends ContactRow>(
     readStaleContactsIn(account, range, candidates),
   );
   const viewed = new Set([...stale, ...page.undecided(byTerm)]);
-  // An erased contact has no row, but its terms may be in the index until maintenance removes them.
+  // The index may still contain the terms of an erased contact, which has no row, until maintenance removes them.
   const excluded = new Set([...viewed, ...(candidates ?? [])]);
   page.addIndexed(byTerm, new Map(times.map((each) => [each.contact, each])), excluded);
   const contacts = [...viewed];

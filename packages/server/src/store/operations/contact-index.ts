@@ -39,7 +39,7 @@ const ofTerm = (index: IndexName) => `${within(index)} ${index === 'term' ? 'AND
 
 /**
  * SQL: whether a contact's index entry may be stale, because the contact, or one merged into it, may have changed.
- * OFFSET 0 keeps PostgreSQL from hashing either table, which can contain all contacts.
+ * OFFSET 0 keeps PostgreSQL from hashing these tables, each of which can contain all contacts.
  */
 export const isStale = ({ name }: Pick<Dialect, 'name'>, contact: string): string =>
   name === 'sqlite'
@@ -61,7 +61,7 @@ const createSort = (index: IndexName, order: 'ASC' | 'DESC') =>
   createQuery<SearchPosition>(({ name }) => {
     const key = `f.${tables[index === 'seen' ? 'created' : 'seen'].key}`;
     const range = isWithin(key, 'f.contact', index === 'term' ? 8 : 7);
-    // OFFSET 0 prevents a scan of the whole table contact_found to find a few thousand contacts.
+    // OFFSET 0 keeps PostgreSQL from scanning the whole table contact_found for a few thousand contacts.
     const found =
       name === 'sqlite'
         ? 'contact_found AS f ON f.contact = p.contact'
@@ -188,7 +188,7 @@ const selectStale = createQuery<{ contact: number }>(
   (dialect) => `SELECT p.contact ${within('created')} AND ${isStale(dialect, 'p.contact')}`,
 );
 
-/** Returns the stale contacts that were created in a range. `candidates`: all stale contacts, if there are few. */
+/** Returns the stale contacts that were created in a range. `candidates` are all stale contacts, if there are few. */
 export function* readStaleContactsIn(
   account: number,
   range: KeyRange,

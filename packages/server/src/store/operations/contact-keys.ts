@@ -43,7 +43,7 @@ function* mayYield(contacts: ContactStore, holder: WritableContact, field: KeyFi
 
 /**
  * Finds the contact that a server token identifies by external ID and address: the contact with the external ID, unless
- * it yields to the contact with the address. `keys`: the keys to assign to the found contact.
+ * it yields to the contact with the address. `keys` are the keys to assign to the contact.
  */
 export function* findByKeys(
   contacts: ContactStore,

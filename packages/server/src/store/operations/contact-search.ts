@@ -28,7 +28,7 @@ import { type ContactReader, type ContactRow, type Result, readViews } from './c
 import { call, type Operation, pause, together } from './operation.ts';
 
 export interface ContactSearchReader<Row extends ContactRow> extends ContactReader<Row> {
-  /** Returns the contacts with the search's keys, at the end of their merges. */
+  /** Returns the contacts that have the search's keys, after following merges. */
   readonly findByKeys: (search: ContactSearch) => Result<readonly (Row | undefined)[]>;
   /** Returns the account's stale contacts; undefined if there are many. */
   readonly readStale: () => Result<readonly number[] | undefined>;
@@ -36,7 +36,7 @@ export interface ContactSearchReader<Row extends ContactRow> extends ContactRead
   readonly maxViews: (limit: number) => number;
 }
 
-/** Returns an operation that filters contacts by a search. `entries`: current index entries. */
+/** Returns an operation that filters contacts by a search. `entries` are current index entries. */
 function* createExaminer<Row extends ContactRow>(
   reader: ContactSearchReader<Row>,
   search: ContactSearch,
@@ -143,7 +143,7 @@ export function* searchContact<Row extends ContactRow>(
   );
   if (contacts) return toPage(yield* examine(yield* call(() => reader.readRows(contacts))));
   const page = createSearchPage(search);
-  // Stale contacts come first: if one is indexed in the meantime, it is then found in the index.
+  // Examines stale contacts first: if a contact is indexed in the meantime, the index returns it instead.
   const end = yield* examineStale(reader, search, { plan, page, examine });
   const source = sourceOf(plan, filters, sizes);
 
@@ -155,7 +155,7 @@ export function* searchContact<Row extends ContactRow>(
       account,
       ends.map(({ contact }) => contact),
     );
-    // If the index may be stale, the contact's view decides.
+    // If the index may be stale, only the contact's view decides whether it matches.
     const isLikely = ({ contact }: SearchPosition) => {
       const entry = current.get(contact);
       return entry === undefined || isCandidate(plan, entry);
@@ -170,7 +170,7 @@ export function* searchContact<Row extends ContactRow>(
       const matches = yield* examine(likely.length > 0 ? yield* call(() => reader.readRows(likely)) : [], current);
       for (const candidate of ends.slice(start, from)) {
         const match = matches.get(candidate.contact);
-        // A contact whose key has changed is not added here: it waits for its new position.
+        // Does not add a contact whose key has changed: that contact is added at its new position.
         const full = page.pass(candidate, match?.end.key === candidate.key ? match : undefined);
         if (full) return full;
       }

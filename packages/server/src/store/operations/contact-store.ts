@@ -14,7 +14,7 @@ import type { Operation } from './operation.ts';
 export interface StoredKeys {
   readonly contactEmailaddress: string | null;
   readonly contactExternalID: string | null;
-  /** The claim that the external ID came from; 0: only claimed; null: verified, or there is none. */
+  /** The claim that the external ID came from; 0 if it was only claimed; null if it is verified or absent. */
   readonly externalIDClaim: number | null;
   /** Whether the address is verified. */
   readonly verified: boolean | number;
@@ -24,7 +24,7 @@ export interface WritableContact extends ContactRow, StoredKeys {
   readonly account: number;
 }
 
-/** A contact to save: all of its own values, and the change that led to them. */
+/** A contact to save: all of its own values, and the change that produced them. */
 export interface SavedContact extends StoredKeys {
   readonly values: Values;
   readonly change: Pick<ContactUpdate, 'fields' | 'addedTags' | 'removedTags' | 'attributes'>;
@@ -38,8 +38,8 @@ export interface SavedContact extends StoredKeys {
  */
 export interface ContactStore {
   /**
-   * Returns the identified contact. Throws a Refusal if there is none. `prefix`: the prefix of the request's field
-   * names.
+   * Returns the identified contact. Throws a Refusal if there is none. `prefix` precedes the request's field names in
+   * the error.
    */
   find(names: NamedContact, prefix?: string): Result<WritableContact>;
   get(contact: number): Result<WritableContact>;
@@ -47,13 +47,16 @@ export interface ContactStore {
   isErasedClaim(account: number, claimID: string): Result<boolean>;
   /** Returns the contact at the end of this contact's merges. */
   followMerges(row: WritableContact): Result<WritableContact>;
-  /** Returns the chain of merges that starts at this contact: each contact with the one that it is merged into. */
+  /**
+   * Returns the chain of merges that starts at this contact, as pairs of a contact and the contact into which it is
+   * merged.
+   */
   readMerges(contact: number): Result<ReadonlyMap<number, number>>;
   /** Returns a contact that is not merged, followed by all contacts merged into it. */
   readGroup(unmerged: WritableContact): Result<readonly WritableContact[]>;
   readRecords(group: readonly WritableContact[]): Result<readonly ContactRecord[]>;
 
-  /** Locks a contact, and its keys if they are to change. Returns its current row. */
+  /** Locks a contact and, if they are about to change, its keys. Returns its current row. */
   lock(row: WritableContact, changesKeys: boolean): Result<WritableContact>;
   /** Creates a contact with verified keys. */
   insert(created: Omit<CreatedContact, 'verified'>): Result<WritableContact>;
@@ -73,7 +76,7 @@ export interface ContactStore {
 }
 
 export interface NewStatement extends Omit<NewLink, 'contact'> {
-  /** Null for an unlink. */
+  /** The contact that is linked; null for an unlink. */
   readonly contact: number | null;
 }
 
@@ -86,7 +89,7 @@ export interface LinkStore {
    */
   holdUser(user: number): Result<unknown>;
   holdUsers(users: readonly number[]): Result<unknown>;
-  /** Like `holdUser`, for the users that no other transaction has locked. Returns those users. */
+  /** Like `holdUser`, but skips users that another transaction has locked. Returns the users that it holds. */
   holdFreeUsers(users: readonly number[]): Result<ReadonlySet<number>>;
   /** Prevents the erasure of a contact until the transaction ends. */
   holdContact(contact: number): Result<unknown>;
@@ -134,8 +137,8 @@ export interface ContactParts {
   readonly catalogues: CatalogueStore;
   readonly requests: RequestStore;
   /**
-   * Runs a part of a write. Returns the Refusal if it throws one, which on SQLite it may do only before its first
-   * write.
+   * Runs a part of a write. If the part throws a Refusal, returns the Refusal. On SQLite, a part must do so before its
+   * first write.
    */
   attempt<Value>(part: Operation<Value>): Result<Value | Refusal>;
   /** Returns these dependencies for an account that this transaction created. */

@@ -28,7 +28,7 @@ const newRecord = ({ contactEmailaddress, contactExternalID, verified }: StoredK
   claims: [],
 });
 
-/** Returns a record with a change applied. `keys`: the keys that change. */
+/** Returns a record with a change applied. `keys` are the keys that change. */
 const withChange = (
   record: ContactRecord,
   { fields, addedTags, removedTags, attributes }: PlainContactUpdate,
@@ -86,7 +86,7 @@ const toKeyColumns = (plans: readonly KeyPlan[], isIDCleared: boolean): Partial<
 
 /**
  * Writes to the contact at the end of `row`'s merges. Returns its contactUUID and the names of the fields whose visible
- * values changed. Throws a Refusal before any write if another person has one of the new keys. `isNew`: this
+ * values changed. Throws a Refusal before any write if another person has one of the new keys. `isNew` is true if this
  * transaction created the contact.
  */
 export function* writeContact(
@@ -139,8 +139,8 @@ export interface PutResult {
 }
 
 /**
- * For a server token: finds a contact by external ID or address, or creates one, and writes to the end of its merges. A
- * null external ID is cleared.
+ * For a server token: finds a contact by external ID or address, or creates one, and writes to the contact at the end
+ * of its merges. A null external ID is cleared.
  */
 export function* putContact(
   contacts: ContactStore,
@@ -161,8 +161,8 @@ export function* putContact(
 }
 
 /**
- * Assigns the external ID of an accepted claim to the contact, unless the contact has an external ID, had one cleared,
- * or another contact of the same person has this one. Throws a Refusal if another person has it.
+ * Assigns the external ID of an accepted claim to the contact. Assigns nothing if the contact has or had an external
+ * ID, or if another contact of the same person has this ID. Throws a Refusal if another person has it.
  */
 export function* acceptExternalID(
   contacts: ContactStore,

@@ -42,7 +42,7 @@ export interface ContactReader<Row extends ContactRow> {
   /** Returns each of these contacts, which must not be merged, followed by the contacts merged into it. */
   readonly readGroups: (unmerged: readonly Row[]) => Result<readonly Group<Row>[]>;
   readonly readViews: (groups: readonly Group<Row>[], merges: ContactMerges) => Result<readonly ContactView[]>;
-  /** Returns a function that returns the names of profiles and tags. */
+  /** Returns a function that looks up the names of profiles and tags. */
   readonly readNames: () => Result<NameOf>;
   /** Returns the last day on which any contact of each group was seen. */
   readonly readLastSeen: (groups: readonly Group<Row>[]) => Result<readonly number[]>;
@@ -60,7 +60,7 @@ export function* readViews<Row extends ContactRow>(
 
 type Listed<Row> = Row & { readonly contactUUID: string; readonly userUUID: string };
 type ListedClaim = Listed<ClaimRow & { readonly tokenID: string; readonly linkID: string }>;
-/** A link, and the statements of its user. */
+/** A link, with all statements of its user. */
 type ListedLink = Listed<StatementRow> & { readonly statements: readonly Statement[] };
 
 export interface ContactDetailReader<Row extends ContactRow> extends ContactReader<Row> {
@@ -69,10 +69,7 @@ export interface ContactDetailReader<Row extends ContactRow> extends ContactRead
   readonly fieldsOf: (row: Row) => Values['fields'];
   /** Returns the claim of a handle. Throws a Refusal if the token has none. */
   readonly findHandle: (token: number, handle: string) => Result<ClaimRow>;
-  /**
-   * Counts a group's claims, and returns the first claims after a number, ascending. If the number is null, only counts
-   * them.
-   */
+  /** Counts a group's claims and, unless the number is null, returns the first claims after that number, ascending. */
   readonly listClaims: (
     group: Group<Row>,
     beyond: number | null,
@@ -90,7 +87,7 @@ export function* getContact<Row extends ContactRow>(
 ): Operation<ContactDetail> {
   const { account, token, browser, contactUUID = '', include, beyond } = query;
   if (browser) {
-    // A browser token may read only the values that it sent itself.
+    // Limits a browser token to the values that it sent itself.
     const claim = yield* call(() => reader.findHandle(token, contactUUID));
     return toHandle(claim, yield* call(reader.readNames), yield* readEntryMerges(account));
   }

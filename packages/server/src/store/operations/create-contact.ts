@@ -62,8 +62,8 @@ function* answerAgain(
 export function* createContact(parts: ContactParts, request: NewContact): Operation<Response> {
   const { links, catalogues, requests } = parts;
   const { account, token, browser, userUUID, requestUUID, time } = request;
-  // Only request keys have a day. A contact without one can be created with a past time, which must not set the current
-  // day.
+  // Sets the day only for a request with a key. A contact without one can be created with a time in the past, which
+  // must not become the current day.
   const day = requestUUID === null ? null : requests.dayOf(time);
   const uses = usesOfContact(request);
   const checkUses = () => call(() => catalogues.check(account, browser, uses));

@@ -1,4 +1,4 @@
-/** Deletes ended share links, known networks and console sessions, a limited number per transaction. */
+/** Deletes share links, known networks and console sessions that have ended, a limited number per transaction. */
 import { dayMilliseconds } from '../../shared/time.ts';
 import type { RequestOf } from '../store.ts';
 import { all, createQuery, first, type Operation, run, together } from './operation.ts';
@@ -39,7 +39,10 @@ const selectAudited = createQuery<{ token: number }>(
   ({ among }) => `SELECT DISTINCT token FROM audit WHERE token ${among('$1', 'integer')}`,
 );
 
-/** Select the tokens of `$1` that other account tables refer to, which a cluster does not join with `token`. */
+/**
+ * Finds the tokens of `$1` that other account tables refer to. Separate queries, because a cluster cannot join these
+ * tables with `token`.
+ */
 const selectReferences = ['statement', 'refused_request', 'refused_count'].map((table) =>
   createQuery<{ token: number }>(
     ({ name, among }) => `

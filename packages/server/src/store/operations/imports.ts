@@ -82,8 +82,8 @@ export function* listImports({ account, limit, kind }: RequestOf<'listImports'>)
 }
 
 /**
- * Returns the import of a batch; undefined if the import is at another position, so that the batch must not be stored.
- * The caller holds the account's lock.
+ * Returns the import of a batch. Returns undefined if the import is at another position: then the batch must not be
+ * stored. The caller holds the account's lock.
  */
 export function* findImportAt({
   account,
@@ -106,18 +106,18 @@ export function* findImportAt({
   return found;
 }
 
-/** Returns an imported event with the contactUUID of its contact. `found`: the contact, if it existed before. */
+/** Returns an imported event with the contactUUID of its contact. `found` is the contact, if it existed before. */
 export const withContact = (
   event: NewEvent,
   contact: NewContact | undefined,
   found: { readonly contactUUID: string } | undefined,
 ): NewEvent =>
-  // The store finds an external ID itself.
+  // The store finds a contact with an external ID itself.
   contact === undefined || contact.externalID !== undefined
     ? event
     : { ...event, contactUUID: found?.contactUUID ?? contact.newContactUUID };
 
-/** Records what a batch has stored. `stretch`: the sequences that the batch has drawn; after < sequence <= through. */
+/** Records what a batch has stored. `stretch` contains the sequences of the batch: after < sequence <= through. */
 export function* advanceImport(
   { account, importID, records, steps, isLast }: ImportBatch,
   outcomes: readonly ImportOutcome[],
@@ -150,7 +150,7 @@ export function* advanceImport(
 /** A contact, before and after a write. */
 interface WrittenContact {
   readonly contact: number;
-  /** Null: the import has created it. */
+  /** Null if the import has created the contact. */
   readonly before: { readonly values: RecordedValues; readonly updatedTime: number } | null;
   readonly after: { readonly values: RecordedValues; readonly updatedTime: number };
 }
@@ -205,7 +205,7 @@ const selectImportsOf = createQuery<Omit<ContactImport, 'changes'> & ImportedCon
   ORDER BY i."createdTime" DESC, i."importID" LIMIT ${limits.importsPerPage}`,
 );
 
-/** Returns what the last imports wrote to contacts of one person, newest first. */
+/** Returns what the last imports have written to contacts of one person, newest first. */
 export function* listImportsOf(account: number, contacts: readonly number[]): Operation<ContactImport[]> {
   const rows = yield* all(selectImportsOf(account, contacts));
   return rows.map(({ importID, importName, createdTime, isCreated, changes }) => ({
@@ -243,7 +243,8 @@ export function* omitTakenKeys(
 }
 
 /**
- * The changes of each key, by the key's value before (0) and after (1) the import. Indexes use the same expressions.
+ * SQL for the changes of each key, by the key's value before (0) and after (1) the import. Indexes use the same
+ * expressions.
  */
 const deleteKeyChanges = ['contactExternalID', 'contactEmailaddress'].flatMap((field) =>
   [0, 1].map((nth) =>
@@ -290,7 +291,7 @@ export interface ImportStretch {
   readonly through: number;
 }
 
-/** Returns an import to undo; with `account`, of that account. */
+/** Returns an import that is being undone, of any account or only of `account`. */
 export function* findUndoing(account?: number): Operation<Undoing | undefined> {
   const [undoing] = yield* all<Undoing>({
     sqlite: 'SELECT account, importID, erasure FROM import WHERE isUndoing = 1 LIMIT 1',
@@ -323,7 +324,7 @@ export function* dropImportStretch({ account, importID }: Undoing, { after }: Im
   );
 }
 
-/** Returns the next contacts that an import has written and an undo has not restored yet. */
+/** Returns the next contacts that an import has written and that the undo has not restored yet. */
 export function* findWritten({ account, importID }: Undoing, most: number): Operation<ImportedContact[]> {
   return yield* all(
     db
@@ -337,7 +338,8 @@ export function* findWritten({ account, importID }: Undoing, most: number): Oper
 }
 
 /**
- * Removes restored contacts from the import's record. `kept`: how many of them stay although the import created them.
+ * Removes restored contacts from the import's record. `kept` is the number of these contacts that were created by the
+ * import, but stay.
  */
 export function* dropWritten({ account, importID }: Undoing, last: number, kept: number): Operation<void> {
   yield* run(

@@ -81,7 +81,7 @@ function* voidLink(links: LinkStore, account: number, linkID: string, voided: 0 
   const sequence = sequenceOf(linkID);
   const user = (yield* first(selectLink(account, sequence)))?.user;
   if (user !== undefined) yield* call(() => links.holdUser(user));
-  // Read again, because another transaction may have erased the link before the user was held.
+  // Reads the link again, because another transaction may have erased it before the user was held.
   const held = yield* first(selectLink(account, sequence));
   if (!held) throw new Refusal('unknown_link', { field: 'linkID' });
   if (held.erased) throw new Refusal('erased_contact', { field: 'linkID' });
@@ -101,7 +101,7 @@ const isClaimed = (dialect: Dialect) => `
   ${dialect.name === 'sqlite' ? 'AND NOT EXISTS (SELECT 1 FROM erasing_contact e WHERE e.contact = s.contact)' : ''}`;
 
 const usersPerUpdate = 500;
-/** Without an erasure, SQLite has no users to hold. */
+/** Without an erasure in progress, no users have to be held on SQLite. */
 const selectClaimedUsers = createQuery<{ user: number }>(
   (dialect) => `
     SELECT DISTINCT s."user" FROM statement s
@@ -111,7 +111,7 @@ const selectClaimedUsers = createQuery<{ user: number }>(
 const updateClaimed = createQuery<never>(
   (dialect) => `
     UPDATE statement AS s SET voided = $6
-    WHERE ${isClaimed(dialect)} ${dialect.name === 'postgres' ? 'AND s."user" = ANY ($7::bigint[])' : ''}`,
+    WHERE ${isClaimed(dialect)} ${dialect.name === 'postgres' ? 'Uses the mark 2, so that restoring these links does not restore links that were voided individually.' : ''}`,
 );
 
 export function* voidLinks(

@@ -159,7 +159,7 @@ export function* findMembers(request: RequestOf<'findMembers'>): Operation<Membe
       .where('t.revokedTime', 'is', null)
       .$narrowType<{ password: string }>(),
   );
-  // Sorted here, because an e-mail address belongs to few accounts.
+  // Sorts in JavaScript, because an e-mail address belongs to few accounts.
   const isNamed = (row: { accountUUID: string }) => Number(row.accountUUID === accountUUID);
   return rows
     .sort((a, b) => isNamed(b) - isNamed(a) || (b.signedInTime ?? 0) - (a.signedInTime ?? 0) || a.token - b.token)

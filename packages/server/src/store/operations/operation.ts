@@ -28,8 +28,8 @@ export const db = new Kysely<Schema>({
 });
 
 /**
- * SQL as text, with values from `$1` on. A database for which there is no text skips the query and returns no rows.
- * SQLite gets arrays as JSON.
+ * SQL with values from `$1` on. A database without SQL skips the query, which then returns no rows. SQLite receives
+ * arrays as JSON.
  */
 interface NativeQuery<Row> {
   readonly sqlite?: string;
@@ -43,7 +43,7 @@ type Compilable<Row> = CompilableQuery<Row> & OperationNodeSource;
 
 type Query<Row> = Compilable<Row> | NativeQuery<Row>;
 
-/** Lets other reads run in between. SQLite then continues the read on a new snapshot; PostgreSQL ignores pauses. */
+/** Lets other reads run at this point. SQLite then continues the read on a new snapshot; PostgreSQL ignores pauses. */
 export const pause = 'pause';
 
 /**
@@ -59,8 +59,8 @@ export interface Result {
 }
 
 /**
- * A shared operation. Yields steps through `yield*` and `run`, `all`, `first`, `together` and `call`, which return
- * typed results.
+ * A shared operation. It yields steps with `yield*` and `run`, `all`, `first`, `together` or `call`, which return typed
+ * results.
  */
 export type Operation<Value> = Generator<Step, Value, unknown>;
 
@@ -99,8 +99,8 @@ export interface Dialect {
 }
 
 /**
- * Returns a function that takes values for SQL that both databases run. For statements that run often, or that Kysely
- * cannot express: compiling a query takes 30 µs.
+ * Returns a function that creates a query from values, for SQL that both databases run. Used for statements that run
+ * often, because compiling a query takes 30 µs, and for statements that Kysely cannot express.
  */
 export const createQuery = <Row>(
   toSQL: (dialect: Dialect) => string,
@@ -120,7 +120,9 @@ export const ofAccount = 'account = $1';
 export const ofContact = `${ofAccount} AND contact = $2`;
 export const ofUser = `${ofAccount} AND "user" = $2`;
 
-/** Serializes changes of one account's views, members and so on. SQLite has a single writer, so it needs no lock. */
+/**
+ * Serializes changes of an account's views, members and similar lists. SQLite has a single writer, so it needs no lock.
+ */
 export function* lockAccount(account: number): Operation<void> {
   yield { postgres: 'SELECT 1 FROM account_position WHERE account = $1 FOR NO KEY UPDATE', values: [account] };
 }
@@ -153,6 +155,6 @@ const createCompiler = (name: Dialect['name'], compiler: QueryCompiler) => (quer
   return sql === undefined ? undefined : { sql, values };
 };
 
-/** Both return undefined if the query has no SQL for that database; otherwise SQL with values from `$1` on. */
+/** Returns the SQL of a query, with values from `$1` on; undefined if the query has no SQL for that database. */
 export const toSqlite = createCompiler('sqlite', new SqliteCompiler());
 export const toPostgres = createCompiler('postgres', new PostgresQueryCompiler());

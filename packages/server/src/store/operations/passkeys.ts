@@ -60,7 +60,8 @@ export function* lockMember({
   );
   if (!row) throw unknownMember();
   if (by === null) return row;
-  // A separate query, so that a change is visible that ended this session while the query above waited for the lock.
+  // A separate query: if a change ended this session while the query above waited for the lock, this query sees the
+  // change.
   const session = db.selectFrom('token').select('token').where('token', '=', by).where('createdBy', '=', row.token);
   if (!(yield* first(session.where('revokedTime', 'is', null)))) throw unknownMember();
   return row;

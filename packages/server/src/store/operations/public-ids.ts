@@ -30,7 +30,7 @@ const selectTokens = createQuery<TokenIDs>(
     WHERE token ${among('$1', 'integer')}`,
 );
 
-/** Null means no token. */
+/** Looks up tokenIDs by number. A null stands for no token. */
 export function* tokenIDsOf(tokens: readonly (number | null)[]): Operation<Map<number | null, TokenIDs>> {
   if (tokens.length === 0) return new Map();
   const rows = yield* all(selectTokens(distinct(tokens)));

@@ -72,7 +72,7 @@ export interface Schema {
     credentialID: string;
     publicKey: string;
     counter: number;
-    /** Separated by spaces. */
+    /** Transports, separated by spaces. */
     transports: string;
     createdTime: number;
     lastUsedTime: ColumnType<number | null, never, number>;

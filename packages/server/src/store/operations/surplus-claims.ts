@@ -1,7 +1,4 @@
-/**
- * Deletes the oldest claims and claimed links that exceed the limits of a contact or user, as if they had never
- * existed.
- */
+/** Deletes the oldest claims and claimed links beyond the limits of a contact or user, as if they had never existed. */
 import { limits } from '@firsthand/contract/limits';
 import { distinct } from '../../shared/distinct.ts';
 import { maxDroppedPerStep, type NewLink, type StatementRow } from '../rules/links.ts';
@@ -31,8 +28,8 @@ const keyOfClaim = (dialect: Dialect) =>
   `(SELECT ${claimKey(dialect)} FROM claim WHERE ${within(dialect, ofContact)} claim = $3)`;
 
 /**
- * SQL for the unaccepted claims of the contact $2 with the key of its claim $3. Limits apply to each key, so that a page
- * cannot see which of its keys find the same contact.
+ * SQL for the unaccepted claims of the contact $2 with the key of its claim $3. Limits apply to each key separately, so
+ * that a page cannot find out which of its keys belong to the same contact.
  */
 const open = (dialect: Dialect) => `
   FROM claim WHERE ${within(dialect, ofAccount)} contact = $2 AND NOT accepted AND ${claimKey(dialect)} = ${keyOfClaim(dialect)}`;
@@ -150,9 +147,9 @@ const selectUnlinked = createQuery<OldClaim>((dialect) => {
 });
 
 /**
- * Deletes links of held users. If no claim of the user with a link's key has a link left, deletes its unaccepted claims
- * too. A link stays while another transaction has locked its claim, because that transaction may be accepting the
- * claim.
+ * Deletes links of held users. Once the user's claims with the same key have no links left, deletes the unaccepted
+ * claims too. A link stays while another transaction has locked its claim, because that transaction may be accepting
+ * the claim.
  */
 export function* dropLinks(account: number, chosen: readonly Link[]): Operation<void> {
   if (chosen.length === 0) return;

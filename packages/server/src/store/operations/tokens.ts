@@ -7,8 +7,7 @@ import { endedSessionRetentionMilliseconds } from './expiry.ts';
 import { all, db, first, type Operation, run } from './operation.ts';
 
 /**
- * Omits sessions that ended long ago, because there may be many such sessions. A session has the kind of the token that
- * created it.
+ * Omits sessions that ended long ago, because there may be many. A session has the kind of the token that created it.
  */
 const selectTokens = () =>
   db
@@ -168,7 +167,7 @@ export function* createAccess(access: NewMemberAccess): Operation<number> {
 
 /**
  * The token and all tokens that it created, directly or indirectly. UNION visits each token once, including revoked
- * tokens.
+ * ones.
  */
 const createdByToken = (token: number) =>
   db.withRecursive('created(token)', (created) =>
@@ -207,8 +206,8 @@ interface RevokedToken {
  */
 function* revokeCreated(created: CreatedTokens, time: number, { exceptBrowser }: { readonly exceptBrowser: boolean }) {
   const revoked: RevokedToken[] = [];
-  // The statement may wait for the lock of a token that is creating another token. Only the next statement sees the new
-  // token.
+  // The statement may wait for the lock of a token that is creating another token, and only the next statement sees the
+  // new token.
   for (;;) {
     const query = created
       .updateTable('token')

@@ -1,5 +1,5 @@
-// The plans of the most frequent queries: they use an index, and read only the months that they need. On a cluster,
-// statements about row batches run inside a function, so their plans are not visible.
+// Tests the plans of the most frequent queries: they use an index, and read only the months that they need. On a
+// cluster, statements about row batches run inside a function, so their plans are not visible.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
@@ -45,8 +45,8 @@ afterAll(async () => {
 });
 
 /**
- * PostgreSQL rightly scans small tables sequentially. Without sequential scans, the plan shows whether a usable index
- * exists.
+ * Turns sequential scans off: PostgreSQL rightly scans small tables sequentially, and without such scans the plan shows
+ * whether a usable index exists.
  */
 const byIndex = 'SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;';
 

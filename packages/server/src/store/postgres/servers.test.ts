@@ -1,4 +1,4 @@
-// Several servers that share one database.
+// Tests several servers that share one database.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { limits } from '@firsthand/contract/limits';
@@ -51,7 +51,7 @@ const openServers = async (count: number): Promise<{ databaseURL: string; server
   return { databaseURL, servers: servers as [Store, Store, ...Store[]] };
 };
 
-/** Logs events through the given server, as the site's own caller would. */
+/** Logs events through the given server, with the site's own caller. */
 const logAt = (store: Store, { account, server }: Site, receivedTime: number, ...events: Partial<NewEvent>[]) =>
   store.logEvents({
     account,
@@ -118,7 +118,7 @@ describe('tokens', () => {
     });
   });
 
-  test('stop working just as soon if the database was unreachable for a while before', async () => {
+  test('stop working just as soon if the database was unreachable for some time before', async () => {
     const { databaseURL, servers } = await openServers(1);
     const [store] = servers;
     const site = await createSite(store);
@@ -246,7 +246,7 @@ describe('a fleet of servers', () => {
     const { servers } = await openServers(4);
     const site = await createSite(servers[0]);
     const [follower, ...writers] = servers;
-    // The first event creates its day's tables, and all other writes wait for that.
+    // Logs a first event, which creates its day's tables, because all other writes wait for that.
     await logAt(follower, site, site.time, {});
     let isWriting = true;
     const writing = Promise.all(
@@ -262,7 +262,7 @@ describe('a fleet of servers', () => {
     ).finally(() => {
       isWriting = false;
     });
-    // The `await` below rethrows the failure.
+    // Ignored here, because the `await` below rethrows the failure.
     writing.catch(() => {});
     const followed: StoredEvent[] = [];
     for (let beyond = 0, isLast = false; !isLast; ) {
@@ -319,7 +319,7 @@ describe('a fleet of servers', () => {
       const page = await servers[0].getEvents({ account: quick.account, order: 'asc', limit: 9 });
       expect(page.events.map(({ eventUUID }) => eventUUID)).toEqual(['event-of-quick']);
       expect(page.through).toBeGreaterThanOrEqual(page.events[0]?.sequence as number);
-      // A new day and a merge each lock only their own account.
+      // Starts a new day and a merge, each of which locks only its own account.
       await logAt(servers[1], quick, quick.time + day, { eventUUID: 'event-of-next-day' });
       const [{ contactUUID: ann }, { contactUUID: ben }] = await Promise.all([
         quick.server.createContact({ address: 'ann@example.com', userUUID: null }),
@@ -423,7 +423,8 @@ describe('a fleet of servers', () => {
       const created = await Promise.all(times(6).map((nth) => create(nth, externalID, addresses[nth % 3])));
       expect(new Set(created.map(({ contactUUID }) => contactUUID)).size).toBe(1);
       expect(created.filter(({ exists }) => !exists)).toHaveLength(1);
-      // Sends all pairs of an external ID and an address concurrently. Some are refused, but none fails unexpectedly.
+      // Sends all pairs of an external ID and an address concurrently. Some are refused, but none may fail
+      // unexpectedly.
       const crossing = await Promise.allSettled(
         times(8).map((nth) =>
           create(nth >> 1, `crossing-${round}-${nth & 1}`, `crossing-${round}-${(nth >> 1) & 1}@example.com`),
@@ -508,7 +509,7 @@ test('rejects only the faulty request in a commit, and stores the others', async
   const site = await createSite(store);
   const logged = await Promise.allSettled([
     logAt(store, site, site.time, { eventUUID: 'event-before' }),
-    // Only a bug in Firsthand itself could send this request.
+    // Sends a request that only a bug in Firsthand itself could cause.
     logAt(store, site, site.time, { eventUUID: 'event-faulty', attributes: undefined as never }),
     logAt(store, site, site.time, { eventUUID: 'event-after' }),
   ]);
@@ -623,7 +624,7 @@ test('keeps and counts other senders’ refused requests when two servers fill t
       })),
     });
   await storeRefused(servers[0], 0, 20);
-  // Each server has a different number for an address.
+  // Sends from each server, because each has a different number for an address.
   for (const _ of times(3))
     await Promise.all(servers.map((store, nth) => storeRefused(store, nth + 1, limits.refusedPerToken)));
   const { requests } = await servers[1].listRefused({ account, beyond: 0, limit: 20 });

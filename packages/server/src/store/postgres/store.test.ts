@@ -8,7 +8,7 @@ import { openStore } from '../open.ts';
 const open = async () => openStore({ databaseURL: await newMigratedDatabase(), role: 'server', onFatal: fail });
 
 /**
- * On a cluster, all tests start on the same day, because creating a month's tables takes longer there than most tests.
+ * Starts all tests on the same day on a cluster, because creating a month's tables takes longer there than most tests.
  */
 const start = nextStart();
 

@@ -158,7 +158,7 @@ const createWrites = (stored: StoredRepeats) => {
     requests: repeats.of(db),
     attempt: (part) => db.attempt(() => runOperation(db, part)).catch(toRefusal),
     async ofNewAccount(account) {
-      // begin_writing did not call be_durable, because the account had no number yet.
+      // begin_writing could not call be_durable, because the account had no number yet.
       if (db.isDistributed)
         await db.run('SELECT be_durable(), count(*) FROM account_position WHERE account = $1', [account]);
       return partsOf({ ...db, account });
@@ -222,7 +222,7 @@ const accessWrites: ReadonlySet<string> = new Set<SharedWrite>([
   'changePassword',
 ]);
 
-/** Returns the account of a request. Some requests consist of only the account's number. */
+/** Returns the account of a request. Some requests are just an account's number. */
 const accountOf = (request: unknown): number => {
   if (typeof request === 'number') return request;
   const { account, request: replayed } = (request ?? {}) as { account?: number | null; request?: unknown };
@@ -310,7 +310,7 @@ const createRunners = ({ pools, admit, notifyListeners, forgetAccess }: RunnerPa
         return value;
       });
   const sharedWrite = createWrite('shared');
-  /** For writes that change what every other write of the account depends on. */
+  /** Creates a write that changes what every other write of the account depends on. */
   const exclusiveWrite = createWrite('exclusive');
   const auditedWrite = <Request, Value>(name: AuditedName, how: typeof sharedWrite, work: Work<Request, Value>) =>
     how(async (db: Transaction, request: Request) => {

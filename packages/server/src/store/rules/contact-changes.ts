@@ -4,7 +4,7 @@ import { type ContactView, contactFields, type Values } from '../../identity/con
 import type { ContactChange, NewContact } from '../store.ts';
 import type { NewKeys } from './contact-keys.ts';
 
-/** A contact that is found by its keys or created. */
+/** A contact that is found by its keys or created if there is none. */
 export type CreatedContact = Pick<
   NewContact,
   'account' | 'externalID' | 'address' | 'newContactUUID' | 'verified' | 'time'
@@ -20,8 +20,8 @@ export interface ContactUpdate
   extends Pick<ContactChange, 'fields' | 'addedTags' | 'removedTags' | 'attributes' | 'contactStatus' | 'time' | 'by'> {
   readonly keys: NewKeys;
   /**
-   * Whether the contact was found by one of several keys. Keys that a contact of the same person already has are not
-   * written.
+   * Whether the contact was found by one of several keys. If so, keys that another contact of the same person already
+   * has are not written.
    */
   readonly isFound?: boolean;
 }

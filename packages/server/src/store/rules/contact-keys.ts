@@ -32,8 +32,8 @@ export const isExternalIDVerified = ({ externalIDClaim }: Pick<KeyHolder, 'exter
   externalIDClaim !== 0;
 
 /**
- * Whether a contact yields a key that a server token assigns to another contact. It does if only browser tokens sent
- * the key and the contact has no other key; the contact is then merged into the contact that gets the key.
+ * Whether a contact yields a key that a server token assigns to another contact. It yields the key if only browser
+ * tokens sent it and the contact has no other key; the contact is then merged into the contact that gets the key.
  *
  * The caller must check that the contact has no merges and no accepted claim, which would make it a person that the
  * account has confirmed.

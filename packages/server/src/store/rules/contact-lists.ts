@@ -5,7 +5,7 @@ import type { ClaimDetail, ContactDetail, FoundContact, LinkDetail, MergeDetail 
 /** The maximum JSON length of a page, in UTF-16 code units. A single entry may exceed 200 KB. */
 const maxCharacters = 1024 * 1024;
 
-/** The entries that a driver reads for one page of a list: up to one more than the page has room for. */
+/** The entries that a driver reads for one page of a list: up to one more than fits on the page. */
 export interface Listing<Item> {
   /** The total number of entries. */
   readonly count: number;
@@ -30,7 +30,7 @@ const paginate = <Item>(entries: Listing<Item>['entries'], most: number, maxLeng
 export const paginateLists = (lists: {
   readonly claims: Listing<ClaimDetail> | undefined;
   readonly links: Listing<LinkDetail> | undefined;
-  /** Oldest first. */
+  /** Sorted oldest first. */
   readonly merges: readonly MergeDetail[] | undefined;
 }): Partial<ContactDetail> => {
   const claims = lists.claims && paginate(lists.claims.entries, limits.claimsPerPage, maxCharacters);
@@ -54,7 +54,7 @@ export const createPageBuilder = (limit: number) => {
     isFull: (): boolean => contacts.length >= limit || characters >= maxCharacters,
     add(contact: FoundContact): void {
       contacts.push(contact);
-      // The row number is not part of the response.
+      // Excludes the row number, which is not part of the response.
       characters += JSON.stringify({ ...contact, contact: undefined }).length;
     },
   };

@@ -83,7 +83,7 @@ interface MergedRow {
   readonly mergedTime: number | null;
 }
 
-/** `group`: a contact and all contacts merged into it. `fieldsOf` returns the values of a contact's own record. */
+/** `group` is a contact and all contacts merged into it. `fieldsOf` returns the values of a contact's own record. */
 export const toMergeDetails = <Row extends MergedRow>(
   group: readonly Row[],
   fieldsOf: (row: Row) => Readonly<Partial<Record<ContactField, string>>>,
@@ -106,7 +106,7 @@ export const toMergeDetails = <Row extends MergedRow>(
     });
 };
 
-/** `statements`: all statements of the link's user, ascending by sequence. */
+/** `statements` are all statements of the link's user, ascending by sequence. */
 export const toLinkDetail = (
   link: StatementRow & Pick<LinkDetail, 'contactUUID' | 'userUUID'>,
   statements: readonly Statement[],

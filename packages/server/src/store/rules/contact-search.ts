@@ -14,15 +14,15 @@ import type { ContactSearch, SearchPosition } from '../store.ts';
 export const neverSeen = 0;
 
 /**
- * If there are at most this many stale contacts in all accounts, a search reads all stale contacts of its account.
- * Otherwise, it scans its account in creation order until the page is full.
+ * The maximum number of stale contacts, in all accounts, for which a search reads all stale contacts of its account.
+ * Beyond it, a search scans its account in creation order until the page is full.
  */
 export const maxStaleContacts = 2_000;
 /** The number of contacts per scan for stale contacts. */
 export const contactsPerScan = 5_000;
-/** Up to this many candidates are sorted for a page. If there are more, the index is read in page order. */
+/** The maximum number of candidates that are sorted for a page. Beyond it, the index is read in page order. */
 export const maxCollected = 10_000;
-/** A page with at least one contact ends after this many candidates. */
+/** The number of candidates after which a page with at least one contact ends. */
 export const maxExamined = 4_000;
 /** The number of contact views read per step, and of index entries read in a page's first step. */
 export const candidatesPerStep = 200;
@@ -67,7 +67,7 @@ export const restOf = (range: KeyRange, place: SearchPosition, descending: boole
 export const partBefore = (range: KeyRange, place: SearchPosition, descending: boolean): KeyRange =>
   descending ? { ...range, after: place } : { ...range, before: place };
 
-/** Alternative terms, of IDs that are merged with each other: the index has stored IDs. */
+/** Alternative terms, one for each of several merged IDs: the index has stored IDs. */
 type AnyTerm = readonly number[];
 
 /** Returns the alternative terms for each filter. A matching contact has at least one of each. */
@@ -161,7 +161,7 @@ export const isCandidate = (plan: SearchPlan, found: Found): boolean =>
   isInRange(plan, found) && plan.terms.every((terms) => terms.some((term) => found.terms.includes(term)));
 
 /**
- * A part of the index: the contacts with any of the terms, sorted by creation time. If `terms` is null: all contacts,
+ * A part of the index: the contacts with any of the terms, sorted by creation time. If `terms` is null, all contacts,
  * sorted by `key`.
  */
 export interface IndexPart {
@@ -198,7 +198,7 @@ export const partsOf = (plan: SearchPlan): IndexPart[] => {
 export const needsSizes = (plan: SearchPlan, parts: readonly IndexPart[]): boolean =>
   parts.length > 1 || (parts.length === 1 && (plan.sort === 'seen' || parts[0]?.key === 'seen'));
 
-/** Chooses the source. `sizes`: the sizes of the parts, capped at `maxCollected` + 1; empty if they don't matter. */
+/** Chooses the source. `sizes` are the sizes of the parts, capped at `maxCollected` + 1; empty if they don't matter. */
 export const sourceOf = (plan: SearchPlan, parts: readonly IndexPart[], sizes: readonly number[]): Source => {
   const { sort, range } = plan;
   const smallest = Math.min(...sizes);
@@ -219,7 +219,7 @@ export const firstOf = (
 ): SearchPosition[] => {
   const [list = [], ...others] = lists;
   if (others.length === 0) return [...list];
-  // A contact has the same key in all lists.
+  // Keeps one entry per contact, which has the same key in all lists.
   const ends = [...new Map(lists.flat().map((end) => [end.contact, end])).values()];
   return ends.sort((a, b) => (descending ? byKey(b, a) : byKey(a, b))).slice(0, most);
 };

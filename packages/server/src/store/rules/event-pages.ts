@@ -9,7 +9,7 @@ export interface PageBounds {
 }
 export const pageBounds: PageBounds = { maxExamined: 200_000, maxCharacters: 4 * 1024 * 1024 };
 
-/** Returns the sequences that a query may read: after < sequence ≤ through. `end`: the last readable sequence. */
+/** Returns the sequences that a query may read: after < sequence ≤ through. `end` is the last readable sequence. */
 export const sequencesOf = ({ order, beyond }: EventQuery, end: number): { after: number; through: number } =>
   order === 'asc'
     ? { after: beyond ?? 0, through: end }
@@ -25,7 +25,7 @@ export interface DaySpan {
 
 export interface DayRange {
   readonly account: number;
-  /** Only days that may have events with from ≤ eventTime < to and after < sequence ≤ through. */
+  /** Excludes days that have no events with from ≤ eventTime < to and after < sequence ≤ through. */
   readonly from: number;
   readonly to: number;
   readonly after: number;

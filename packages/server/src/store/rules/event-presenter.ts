@@ -9,7 +9,7 @@ import type { EventRow } from './event-row.ts';
 
 /** Looks up names by row number. */
 interface Names {
-  /** Undefined if it is unlisted. */
+  /** Undefined if the event is unlisted. */
   eventName(eventID: number): string | undefined;
   userUUID(user: number): string;
   contactUUID(contact: number): string;

@@ -60,11 +60,11 @@ export interface SentRequest {
   readonly user: number;
 }
 
-/** `secret`: the database's HMAC key. */
+/** `secret` is the database's HMAC key. */
 export const createIdempotencyKeys = (secret: Buffer) => {
   const keyOf = createHasher(secret);
   return {
-    /** Returns the key of an event. `holder`: the user or, for an event without one, the negated contact. */
+    /** Returns the key of an event. `holder` is the user or, for an event without a user, the negated contact. */
     eventKey: (holder: number, eventUUID: string, server: SentByServer): string =>
       keyOf(`${eventKeyNames[`${server}`]}\n${holder}\n${eventUUID}`),
     /** Returns the key of a request, formatted as a UUID. */

@@ -4,7 +4,7 @@ import type { PlainField } from '../../identity/contact-view.ts';
 import type { ContactImport, NewContact } from '../store.ts';
 import type { ContactUpdate } from './contact-changes.ts';
 
-/** A contact's own values and keys, each as a text, by the names that `toRecordedValues` uses. */
+/** A contact's own values and keys as texts, by the names that `toRecordedValues` gives them. */
 export type RecordedValues = ReadonlyMap<string, string>;
 
 interface OwnRecord {
@@ -23,7 +23,7 @@ const addressKey = 'contactEmailaddress';
 const status = 'contactStatus';
 const updatedTime = 'updatedTime';
 
-/** Removed and absent values are both absent. */
+/** Omits removed values, like values that never existed. */
 export const toRecordedValues = (own: OwnRecord): RecordedValues =>
   new Map(
     [
@@ -37,7 +37,7 @@ export const toRecordedValues = (own: OwnRecord): RecordedValues =>
     ].flatMap(([name, value]) => (value === null || value === undefined || value === '' ? [] : [[name, value]])),
   );
 
-/** By name: the value before the import, and the value that the import wrote. Null: absent. */
+/** For each name, the value before the import and the value that the import wrote; null if absent. */
 export type ImportChanges = Readonly<Record<string, readonly [before: string | null, after: string | null]>>;
 
 /** Adds the difference between two states of a contact to its earlier changes by the same import. */

@@ -6,7 +6,7 @@ export interface NewLink {
   readonly user: number;
   readonly contact: number;
   readonly verified: boolean;
-  /** The claim that creates the link; null if a browser token did not send the link. */
+  /** The claim that creates the link; null for a link that a server token sent. */
   readonly claim: number | null;
   /** The user's claims with the same key (rules/claims.ts), if a browser token sent the link. */
   readonly claimsOfKey?: readonly number[];
@@ -42,7 +42,7 @@ export const decideNewLink = (
 export const sequenceOf = (linkID: string): number => (/^\d{1,15}$/.test(linkID) ? Number(linkID) : -1);
 
 /**
- * The maximum number of claims or links to delete when one is added. More than one, so that a contact over its limit
+ * The maximum number of claims or links to delete when one is added: more than one, so that a contact over its limit
  * recovers.
  */
 export const maxDroppedPerStep = 10;

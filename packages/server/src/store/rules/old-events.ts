@@ -3,7 +3,7 @@
  * comes from a clock that was ahead. Such an event counts as received at the time of the next event whose time is
  * plausible.
  *
- * `ahead`: the candidates that depend on the first plausible event after the last candidate.
+ * `ahead` are the candidates that depend on the first plausible event after the last candidate.
  */
 export const chooseOld = <Event extends { readonly receivedTime: number }>(
   candidates: readonly Event[],

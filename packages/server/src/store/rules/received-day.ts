@@ -3,12 +3,15 @@ import { limits } from '@firsthand/contract/limits';
 import { dayMilliseconds } from '../../shared/time.ts';
 
 /**
- * The days that are searched for repeats: today, `repeatDays` earlier ones, and one more, because a clock correction
+ * The days that are searched for repeats: today, the `repeatDays` before it, and one more, because a clock correction
  * can split a day.
  */
 export const dedupDays = limits.repeatDays + 2;
 
-/** If the stored day is at most this many days ahead of the clock, it does not change until the clock reaches it. */
+/**
+ * The maximum number of days by which the stored day may be ahead of the clock and stay unchanged until the clock
+ * reaches it.
+ */
 const maxAheadDays = 7;
 
 export interface CurrentDay {
@@ -27,7 +30,7 @@ const toDay = (time: number): number => Math.floor(time / dayMilliseconds);
 export const dayAt = ({ day, clockDay }: CurrentDay, receivedTime: number): CurrentDay => {
   const today = toDay(receivedTime);
   const isCatchingUp = today <= day && today > clockDay && day - today > maxAheadDays;
-  // A clock that was set back by at most one day passes midnight again, which must not add a day.
+  // Does not add a day when a clock that was set back by at most one day passes midnight again.
   const isOtherDay = today > clockDay || today < clockDay - 1;
   return { day: isCatchingUp ? day + 1 : Math.max(day, today), clockDay: isOtherDay ? today : clockDay };
 };

@@ -50,7 +50,7 @@ export const createSums = () => {
   const days = new Map<number, Map<number, DaySum>>();
   let sums = none();
   return {
-    /** Add events in sequence order. */
+    /** Adds an event. Call it in sequence order. */
     add({ account, day, sequence, eventID, eventTime, bytes = 0 }: CountedEvent) {
       const quarter = quarterHourOf(eventTime);
       const ofQuarter = branch(branch(totals, account), quarter);

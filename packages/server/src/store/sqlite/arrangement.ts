@@ -5,14 +5,14 @@
 export interface Arrangement {
   /** The maximum number of events in a block. */
   readonly eventsPerBlock?: number;
-  /** A compaction step merges small blocks with about this many events in total. */
+  /** The approximate total number of events in the small blocks that a compaction step merges. */
   readonly eventsPerCompaction?: number;
-  /** Recent rollups are moved after this many events. */
+  /** The number of events after which recent rollups are moved. */
   readonly eventsPerMove?: number;
-  /** Keys of recent events are written after this many events. */
+  /** The number of events after which the keys of recent events are written. */
   readonly eventsPerSettling?: number;
   /** The number of events that a segment indexes. */
   readonly eventsPerSegment?: number;
-  /** An erasure step changes about this many rows of claims, links and requests. */
+  /** The approximate number of rows of claims, links and requests that an erasure step changes. */
   readonly rowsPerDetaching?: number;
 }

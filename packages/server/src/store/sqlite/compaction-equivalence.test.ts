@@ -1,4 +1,4 @@
-// Compaction and indexing must not change any response. Two databases store the same history: one is constantly
+// Tests that compaction and indexing don't change any response. Two databases store the same history: one is constantly
 // compacted and indexed, in segments of a few events; the other hardly ever.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -153,7 +153,7 @@ const queries: Omit<EventQuery, 'order' | 'limit'>[] = [
   { account: 1, userUUID: phone, attrID: 'path', attrValue: '/a', from: 2 * day },
 ];
 
-/** Small pages, so that some start in the middle of a block. */
+/** Creates a reader of small pages, so that some pages start in the middle of a block. */
 const createPager = (db: Connection) => createEventPager(db, { bounds: { maxExamined: 300, maxCharacters: 100 } });
 
 /** Reads all pages, each in its own transaction. */
@@ -197,7 +197,7 @@ const answersOf = async ({ db, read }: ReturnType<typeof openEngine>) => {
   return { pages, counts, definitions: await read({ name: 'getEventDefinitions', request: 1 }) };
 };
 
-/** A history that is certain to fill segments. */
+/** A history that fills segments for certain. */
 const filling: Step[] = Array.from({ length: 12 }, (_, nth) =>
   nth % 2
     ? { do: 'arrange', steps: 60 }
@@ -214,7 +214,7 @@ test('returns the same results, no matter where events are stored', async () => 
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 50, size: 'max' }), async (steps) => {
       const arranged = openEngine(smallSegments);
       const plain = openEngine({ eventsPerSegment: Infinity });
-      // Long-lived readers with a cached tail from their previous read.
+      // Readers that live long and cache the tail from their previous read.
       const readers = [arranged, plain].map(({ db }) => createPager(db));
       for (const call of callsOf(steps)) {
         if (call === 'read') {
@@ -228,7 +228,7 @@ test('returns the same results, no matter where events are stored', async () => 
         }
         const answers = [arranged, plain].map(({ engine }) => engine.write([call])[0]);
         expect(answers[0]).toEqual(answers[1]);
-        // Retention counts deleted events, so both databases must have finished the erasure.
+        // Finishes the erasure in both databases, because retention counts deleted events.
         if (call.name === 'eraseContact') for (const { engine } of [arranged, plain]) while (engine.maintain() === 0);
       }
       while (arranged.engine.maintain() !== null);
@@ -243,7 +243,7 @@ test('returns the same results, no matter where events are stored', async () => 
   expect(segments).toBeGreaterThan(0);
 });
 
-// All sizes run only in the tier `segments`.
+// Tests all sizes only in the tier `segments`.
 test.each(kind === undefined ? [249] : [25, 50, 249, 1_000])(
   'limits unindexed events during continuous writes of %d events per commit',
   (perCommit) => {

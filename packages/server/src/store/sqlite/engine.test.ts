@@ -30,7 +30,7 @@ test('does not overwrite data that another process commits while the engine is c
     other.write([logOf(2)]);
   };
   db.prepare = ((sql: string) => {
-    // By now the engine has read the position.
+    // This statement is prepared after the engine has read the position.
     if (sql.includes('INSERT INTO event_block')) writeMeanwhile();
     return prepare(sql);
   }) as typeof db.prepare;

@@ -84,7 +84,7 @@ const withAudit = (runOperation: OperationRunner, writes: Writes): Writes => {
 export const createWriteEngine = (db: Connection, arrangement: Arrangement = {}) => {
   const { eventsPerMove, eventsPerSettling, rowsPerDetaching } = arrangement;
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
-  // Read before anything else, so that later commits of other processes are noticed.
+  // Read before anything else, so that all later commits of other processes are noticed.
   let lastDataVersion = dataVersion.get();
   const sequencer = createSequencer(db);
   const users = createUsers(db);
@@ -152,7 +152,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
 
   const pending = [sequencer, users, catalogues, recentKeys, dedup, rollups, detaching, erasures, log];
   const transactions = createTransactions(db, pending, () => {
-    // If another process has committed, the state in memory may be stale.
+    // The state in memory may be stale if another process has committed.
     const data = dataVersion.get();
     if (data === lastDataVersion) return;
     lastDataVersion = data;
@@ -171,7 +171,8 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
       behind: log.behind,
       step() {
         if (recentKeys.isDue()) recentKeys.settle();
-        // Rollups come first, because they need few steps for many events. The log chooses its own most urgent work.
+        // Moves rollups first, because they need few steps for many events. The log then chooses its own most urgent
+        // work.
         return rollups.step() || log.step();
       },
       written: log.written,
@@ -193,13 +194,13 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
       const outcomes = transactions.run(
         calls.map((call) => ({
           execute: () => execute(operations, call),
-          // logEvents returns an outcome for each event instead.
+          // False for logEvents, which returns an outcome for each event instead.
           mayThrowRefusal: call.name !== 'logEvents',
         })),
       );
       if (!calls.some(isErasure) || erasureLog.record()) return outcomes;
-      // The contact is erased, and a repeated request will record it. Until it is recorded, restoring a backup would
-      // bring the contact back, so the erasure must not be acknowledged.
+      // The contact is erased, but restoring a backup would bring it back until the erasure is recorded, which a
+      // repeated request does. So the erasure must not be acknowledged yet.
       const later = { error: new Refusal('unavailable', { retryAfterSeconds: 5 }) };
       return calls.map((call, index) => (isErasure(call) ? later : (outcomes[index] as Outcome)));
     },
@@ -220,7 +221,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
 export type WriteEngine = ReturnType<typeof createWriteEngine>;
 
 export const createReadEngine = (db: Connection, { eventsPerSegment }: Arrangement = {}) => {
-  // Shared, because it caches the newest events in memory.
+  // Shared by all reads, because it caches the newest events in memory.
   const log = createEventLogReader(db);
   const operations = {
     ...mapOperations<Pick<Reads, SharedRead>>(sharedReads, bindRunner(createOperationRunner(db))),

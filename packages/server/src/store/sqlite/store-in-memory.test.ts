@@ -7,5 +7,5 @@ const onFatal = (error: Error) => {
 
 const open = async () => openStore({ databaseURL: 'sqlite::memory:', role: 'server', onFatal });
 
-// `store.test.ts` runs the complete suite on a file, in the project `segments`.
+// The project `segments` runs the same suite on a file (store.test.ts).
 describeStore('SQLite in memory', open, { isComplete: false });

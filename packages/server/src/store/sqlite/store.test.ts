@@ -26,7 +26,8 @@ describe('a SQLite file store', () => {
     const databaseURL = `sqlite:${join(folder, `${files}.db`)}`;
     return openStore({ databaseURL, role: 'server', onFatal: fail, arrangement });
   };
-  // `npm test` runs the suite in memory, because starting threads for each test would dominate its duration.
+  // Runs the suite on a file only in `segments`: `npm test` runs it in memory, because starting threads for each test
+  // would dominate its duration.
   if (kind === 'segments') describeStore('SQLite in a file, with its threads', () => open(smallSegments));
 
   test('passes the sizes of blocks and segments to the writer thread', async () => {

@@ -209,11 +209,11 @@ export const openForServer = async (
   const { path } = opening;
   ensureFile(path);
   const opened = createCloseStack();
-  // The lock comes first, so that it is released last.
+  // Takes the lock first, so that it is released last.
   opened.push(takeLock(path));
   try {
-    // Stays open, because when the last connection closes, SQLite writes back the write-ahead log, and the next
-    // connection would reread all of it.
+    // Stays open: when the last connection closes, SQLite writes back the write-ahead log, and the next connection
+    // would reread all of it.
     const access = openConnection(path, 'read');
     opened.push(() => access.close());
     if (access.pragma('user_version', { simple: true }) !== getNewestMigration()) migrateFile(path, updateBackup);
@@ -231,8 +231,8 @@ export const openForServer = async (
     const writer = closeLater(startWriter(opening, onFatal, measureCommit));
     const readers = Array.from({ length: readerCount }, () => closeLater(startReader(opening, onFatal)));
     await Promise.all([writer, ...readers].map(({ ready }) => ready));
-    // Pushed again, so that it is closed before the writer: the last connection to close writes back the log, and this
-    // one is read-only.
+    // Registered again, so that it is closed before the writer: the last connection to close writes back the log, and
+    // this one is read-only.
     opened.push(() => access.close());
     const notifyListeners = () => {
       for (const listener of listeners) listener();

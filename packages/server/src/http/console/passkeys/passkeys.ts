@@ -62,7 +62,7 @@ export const createPasskeys = ({ store, addressOf, challengeLimit, agentOf, now 
   /** Resolves with the passkey that signed a response, and its new counter; undefined if no passkey signed it. */
   const findSigner = async (response: Authentication, challenge: Challenge, party: RelyingParty) => {
     const passkey = await store.findPasskey({ credentialID: response.id });
-    // Checked because localhost pages have many origins, and the request itself names its origin.
+    // Checked because localhost has an origin for each port, and the request itself states its origin.
     if (passkey?.origin !== party.origin) return undefined;
     const counter = await verifyAuthentication(response, challenge, party, passkey.publicKey);
     const handle = Buffer.from(response.response.userHandle, 'base64url').toString('utf8');

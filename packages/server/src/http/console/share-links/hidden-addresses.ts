@@ -11,7 +11,7 @@ const otherForms =
 const base64 = /[\w+-]{8,}/g;
 const address = /[\w.+-]@[\w-]+\.[a-z]/i;
 
-/** Whether a string contains a base64-encoded address, after up to three unrelated characters. */
+/** Whether a string contains a base64-encoded address, possibly after up to three unrelated characters. */
 const encodesAddress = (text: string): boolean =>
   [0, 1, 2, 3].some((from) => address.test(Buffer.from(text.slice(from), 'base64').toString('latin1')));
 

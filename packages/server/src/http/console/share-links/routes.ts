@@ -66,7 +66,7 @@ const endedPage = `<!doctype html>
 
 const hashOfStyle = createHash('sha256').update(endedStyle).digest('base64');
 
-/** For the page of an invalid link, for any reason. The page loads nothing. */
+/** The headers of the page for an invalid link. The page loads nothing. */
 const endedHeaders: ResponseHeaders = {
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${hashOfStyle}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,

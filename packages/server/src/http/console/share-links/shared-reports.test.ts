@@ -56,7 +56,7 @@ describe('the response of a shared report', () => {
     expect(runReport).toHaveBeenCalledTimes(2);
   });
 
-  it('is shared by all concurrent requests, even if the report takes long', async () => {
+  it('is shared by all concurrent requests, even if the report takes a long time', async () => {
     const { runReport, read } = openReports(
       () => new Promise((resolve) => setTimeout(() => resolve({ total: 1 }), 60_000)),
     );
@@ -73,7 +73,7 @@ describe('the refusal of a shared report', () => {
   const refusing = (error: unknown) => openReports(() => Promise.reject(error));
   const codeOf = (result: Promise<unknown>) => result.then(undefined, ({ code, message }) => code ?? message);
 
-  it('as too slow is cached for ten seconds', async () => {
+  it('is cached for ten seconds if the report is too slow', async () => {
     const { runReport, read } = refusing(new Refusal('report_too_slow'));
     for (const passed of [0, 9_999]) {
       await vi.advanceTimersByTimeAsync(passed);
@@ -88,10 +88,10 @@ describe('the refusal of a shared report', () => {
   });
 
   it.each([
-    ['because the engine is unavailable', new Refusal('no_reports'), 'no_reports'],
-    ['because of its request', new Refusal('unknown_segment'), 'invalid_field'],
-    ['because of an internal error', new Error('a fault'), 'a fault'],
-  ])('%s is not cached', async (_, error, shown) => {
+    ['if the engine is unavailable', new Refusal('no_reports'), 'no_reports'],
+    ['if its request is invalid', new Refusal('unknown_segment'), 'invalid_field'],
+    ['after an internal error', new Error('a fault'), 'a fault'],
+  ])('is not cached %s', async (_, error, shown) => {
     const { runReport, read } = refusing(error);
     expect(await codeOf(read())).toBe(shown);
     expect(await codeOf(read())).toBe(shown);

@@ -125,9 +125,9 @@ export const createSharedReports = ({ store, handlers, unknownSecrets, requestsO
   };
 
   /**
-   * Returns the link with this secret; rejects like `find`. Counted after the look-up, so that guesses don't block
-   * people with a link at the same address. Looking up a wrong secret reads one index, which costs less than the
-   * request itself.
+   * Returns the link with this secret; rejects like `find`. Only wrong secrets count as guesses, so that guesses don't
+   * block people who have a link at the same address. Looking up a wrong secret reads one index, which costs less than
+   * the request itself.
    */
   const open = async (secret: unknown, address: string): Promise<OpenLink> => {
     if (typeof secret !== 'string' || !secretForm.test(secret)) throw unknownLink();

@@ -55,7 +55,7 @@ const accountResponse = (
     ...entryResponse(entry, Number),
   })),
   ...(withTokens && {
-    // Sessions that have ended are omitted.
+    // Omits sessions that have ended.
     token: account.tokens
       .filter((token) => (!token.session || isLive(token, time)) && !isMemberAccess(token))
       .map((token) => tokenResponse(token)),
@@ -77,10 +77,7 @@ const ownerFields = [
   'userIDIsEmailaddress',
 ] as const satisfies readonly (keyof InputOf<'updateAccount'>)[];
 
-/**
- * Returns the path, in the request, of a forced removal from a catalogue, which also removes the values from all
- * contacts.
- */
+/** Returns the path, in the request, of a forced removal, which removes catalogue entries from all contacts too. */
 const findForced = (input: InputOf<'updateAccount'>): string | undefined => {
   for (const kind of ['profile', 'tag', 'attr', 'event'] as const) {
     const index = input[kind]?.findIndex((entry) => 'force' in entry && entry.force === true) ?? -1;

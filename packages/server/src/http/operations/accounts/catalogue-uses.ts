@@ -57,7 +57,7 @@ export const checkRemovals = async (store: Reads, account: number, catalogues: C
   }
 };
 
-/** How many contacts are changed concurrently. The number is small, because other writes wait for these changes. */
+/** How many contacts are changed concurrently: few, because other writes wait for these changes. */
 const contactsPerStep = 100;
 
 type Withdrawal = Pick<ContactChange, 'fields' | 'removedTags' | 'attributes'>;

@@ -1,4 +1,4 @@
-/** getService: the facts about the service that an account's owner may see. */
+/** getService: what an account's owner can see about the service. */
 
 import { version } from '../../../shared/version.ts';
 import { isRecentProxy } from '../../../store/doctor-findings.ts';
@@ -7,7 +7,7 @@ import type { Handlers } from '../../access/caller.ts';
 import type { RefusedPages } from '../../access/refused-pages.ts';
 import { isoTime } from '../../responses/iso-time.ts';
 
-/** Values from the server's settings that owners can see. */
+/** The parts of the server's configuration that owners can see. */
 export interface ServiceFacts {
   /** 0 if events are kept forever. */
   readonly retentionDays: number;

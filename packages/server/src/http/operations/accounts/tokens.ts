@@ -9,10 +9,7 @@ import { isoTime } from '../../responses/iso-time.ts';
 
 type AccountToken = NonNullable<OutputOf<'getAccount'>['account']['token']>[number];
 
-/**
- * Returns a token in the form that responses contain. The command line also lists operator tokens, which belong to no
- * account.
- */
+/** Returns a token as responses contain it. The command line also lists operator tokens, which belong to no account. */
 export const tokenResponse = <Kind extends TokenKind = AccountToken['tokenKind']>(token: TokenDetail) => ({
   tokenID: token.tokenID,
   tokenKind: token.kind as Kind,
@@ -28,7 +25,7 @@ export const tokenResponse = <Kind extends TokenKind = AccountToken['tokenKind']
 });
 
 /**
- * Creates a token and returns the token itself, which is not stored if it is secret. Rejects with a Refusal if it has
+ * Creates a token and returns its text, which is not stored if the token is secret. Rejects with a Refusal if it has
  * already expired.
  */
 export const issueToken = async (

@@ -94,7 +94,7 @@ const toComparison = (attrID: string, { is, contains, exists, lessThan, greaterT
   return lessThan === undefined ? { attrID, above: greaterThan as number } : { attrID, below: lessThan };
 };
 
-/** Returns the conjunction of both conditions; null if there is neither. */
+/** Returns a condition that requires both conditions; null if there is neither. */
 const both = (
   events: readonly (number | string)[] | undefined,
   filter: Filter | undefined,

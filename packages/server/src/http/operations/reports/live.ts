@@ -31,7 +31,7 @@ export const createLiveHandler = (
         report: 'live',
         account,
         from: time - liveMinutes * minute,
-        // A browser's clock can be ahead.
+        // Included because a browser's clock can be ahead.
         to: time + limits.eventAheadMinutes * minute,
         robots: input.robots === 'include',
         condition: conditionOf(input, names),

@@ -50,7 +50,7 @@ describe('a moved day', () => {
     expect(createMove(moving, zone, at(since), at(until))(day)).toBe(moved);
   });
 
-  it('must be a day or, to move by months, the first of a month', () => {
+  it('must be a date or, to move by months, the first of a month', () => {
     expect(
       ['2026-11-01', '2026-11-02', 5, undefined, '2026-11-01T00:00Z', '0050-01-01'].map((value) =>
         canMove(value, 'day'),

@@ -16,8 +16,8 @@ export const canMove = (text: unknown, moving: Moving): text is string =>
   typeof text === 'string' && dayForm.test(text) && (moving === 'day' || text.endsWith('-01'));
 
 /**
- * Returns a function that moves a day (`2026-11-01`) by the number of days or months that started in the time zone
- * between two times (milliseconds since 1970).
+ * Returns a function that moves a day (`2026-11-01`) forward by the number of days or months that have started in the
+ * time zone between two times (milliseconds since 1970).
  */
 export const createMove = (moving: Moving, timeZone: string, since: number, until: number) => {
   const [before, now] = [clockAt(since, timeZone), clockAt(until, timeZone)];

@@ -6,7 +6,7 @@ import type { ComparisonPeriod } from '@firsthand/contract/reports/report';
 import { Refusal } from '../../../shared/refusal.ts';
 import { createOffsetAt, day, edgesOf, endOfRange, type Interval, momentOf, type OffsetAt } from '../calendar.ts';
 
-/** from ≤ eventTime < to */
+/** Contains each event with from ≤ eventTime < to. */
 export interface Range {
   readonly from: number;
   readonly to: number;
@@ -81,7 +81,7 @@ const earlierRange = (range: Range, compare: ComparisonPeriod, isOpen: boolean, 
   if (compare !== 'previous') {
     const startsMonth = (time: number) => time === startOfMonth(monthOf(time, offsetAt), offsetAt);
     if (compare !== 'week' && startsMonth(to) && !startsMonth(from)) {
-      // Shift the last day, not the end: shifting the 1st of a month would include extra days if the earlier month is
+      // Shifts the last day, not the end: shifting the 1st of a month would include extra days if the earlier month is
       // longer.
       const addDay = (time: number, days: number) => momentOf(time + offsetAt(time) + days * day, offsetAt);
       const lastDay = earlierTime(addDay(to, -1), compare, offsetAt, true);

@@ -345,7 +345,7 @@ describe('reportBreakdown', () => {
     ]);
   });
 
-  it('returns event names, and counts for everything that is not in any row', async () => {
+  it('returns event names, and counts of everything that is not in a row', async () => {
     computeResult = async () => ({
       total: counts,
       rows: [

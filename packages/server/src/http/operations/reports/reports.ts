@@ -36,7 +36,7 @@ type Shared = 'from' | 'to' | 'earlier' | 'timezone' | 'through' | 'milliseconds
 
 /** The account data that a query depends on. */
 interface QueryContext extends ResolvedNames, DimensionContext {
-  /** How many intervals to leave unused below the limit, because a moving report can later cover a longer range. */
+  /** How many intervals below the limit to leave unused, because a moving report can later cover a longer range. */
   readonly spareIntervals: number;
 }
 
@@ -191,7 +191,7 @@ interface ReportRequest<Name extends ReportOperation> {
   readonly spareIntervals?: number;
 }
 
-/** Rejects with the same Refusal as the operation would. */
+/** Rejects with the same Refusal as the operation would, but runs no report. */
 export type CheckReport = <Name extends ReportOperation>(
   operation: Name,
   request: Omit<ReportRequest<Name>, 'reader'>,
@@ -257,7 +257,7 @@ export const createReports = (
         timezone: zone,
         through: toCursor('events', through),
         milliseconds: Math.round(performance.now() - startTime),
-        // The compiler can't infer that a part and the shared members make up the whole response.
+        // Safe, but the compiler can't infer that a part and the shared members make up the whole response.
       } as unknown as OutputOf<Name>;
     };
 
@@ -272,7 +272,7 @@ export const createReports = (
       reportLive: createLiveHandler(store, runner, resolveNames),
     },
     check: async <Name extends ReportOperation>(operation: Name, request: Omit<ReportRequest<Name>, 'reader'>) => {
-      // The compiler can't infer that the translation matches the request.
+      // Safe, but the compiler can't infer that the translation matches the request.
       await prepare(translations[operation] as unknown as Translation<Name, ReportQuery>, { ...request, reader: null });
     },
   };

@@ -226,9 +226,13 @@ describe('a share link', () => {
       { report: [totals({ from: '2026-11-02', to: '2026-11-01' })] },
       'report[0].request.to',
     ],
-    ['a time with moving', { moving: 'day', report: [totals({ from: 5 })] }, 'report[0].request.from'],
     [
-      'a day that is not the first of a month, moving by months',
+      'a time instead of a day, with moving',
+      { moving: 'day', report: [totals({ from: 5 })] },
+      'report[0].request.from',
+    ],
+    [
+      'a day that is not the first of a month, with moving by months',
       { moving: 'month', report: [totals({ from: '2026-11-02' })] },
       'report[0].request.from',
     ],
@@ -274,12 +278,12 @@ describe('a share link', () => {
       'report[0].request.filter',
     ],
     [
-      'hours from a moving day, too many at the end of the day',
+      'hours of a moving day, of which there are too many at its end',
       { moving: 'day', report: [totals({ from: '2026-10-14', interval: 'hour' })] },
       'report[0].request.interval',
     ],
     [
-      'hours from a moving month, too many at the end of the month',
+      'hours of a moving month, of which there are too many at its end',
       { moving: 'month', report: [totals({ from: '2026-10-01', interval: 'hour' })] },
       'report[0].request.interval',
     ],
@@ -325,7 +329,7 @@ describe('a share link', () => {
     const values = Array.from({ length: 100 }, (_, nth) => `${nth}`.padEnd(90, 'x'));
     const big = (part: string) => ({ ...totals({ ...november, filter: { attrID: 'a', is: values } }), part });
     expect((await create({ report: ['a', 'b', 'c'].map(big) })).status).toBe(200);
-    // Segments make the reports larger than the request.
+    // The filters of these segments make the reports larger than the request.
     for (const segmentName of ['Big', 'Bigger']) {
       const filter = { attrID: 'a', is: values.map((value) => value.padEnd(140, 'y')) };
       await scene.post('/report/createSegment', { tokenUUID: scene.tokens.server, segmentName, filter });

@@ -12,7 +12,7 @@ import { canMove, createMove, endOfPeriod, type Moving } from './moved-days.ts';
 import type { CheckReport } from './reports.ts';
 
 export interface SharedReport {
-  /** The report's place on the page. */
+  /** The position of the report on the page. */
   readonly part: string;
   readonly operation: SharedOperation;
   /** A validated request with its time zone, and with segments replaced. */
@@ -64,7 +64,7 @@ const checkRange = (request: InputOf<SharedOperation>, moving: Moving | undefine
     throw invalid(`${at}.to`, `must be ${form}, because \`moving\` is given`);
 };
 
-/** Throws Refusal('invalid_field') for groups that a share link is not allowed to show. */
+/** Throws Refusal('invalid_field') for groups that no share link is allowed to show. */
 const checkGroups = (request: InputOf<SharedOperation>, at: string): void => {
   if (!('by' in request) || request.by === undefined) return;
   if (request.by.some(isContactDimension))
@@ -79,7 +79,10 @@ const checkGroups = (request: InputOf<SharedOperation>, at: string): void => {
  */
 const spareIntervals = 3;
 
-/** Returns the request with its longest range: a moving range without an end grows until the day or month is over. */
+/**
+ * Returns the request with the longest range that it can have: a moving range without an end grows until the day or
+ * month is over.
+ */
 const withLongestRange = (request: InputOf<SharedOperation>, moving: Moving | undefined, zone: string, time: number) =>
   moving === undefined || request.to !== undefined ? request : { ...request, to: endOfPeriod(moving, zone, time) };
 

@@ -1,6 +1,6 @@
 /**
- * Finds the names of events in a report that the catalogue doesn't list. Only the events themselves contain these
- * names.
+ * Finds the names of events in a report that the catalogue doesn't list. These names are stored only in the events
+ * themselves.
  */
 import { unlistedNameID } from '@firsthand/contract/labels';
 import type { BreakdownQuery, ReportQuery } from '../../../reports/queries.ts';

@@ -13,10 +13,10 @@ import type { Connection } from '../database/connection.ts';
 /** The size of the cache, which never contains unknown tokens. */
 const maxCached = 10_000;
 
-/** The maximum number of token hashes in memory. `wasTokenCreated` returns false for later tokens. */
+/** The maximum number of token hashes in memory. For tokens beyond it, `wasTokenCreated` returns false. */
 const maxCreated = 100_000;
 
-/** The cache may be stale this long after the listening connection's last response. */
+/** How long after the listening connection's last response the cache may be used. */
 const maxSilentMilliseconds = 800;
 
 interface CachedToken {
@@ -40,7 +40,7 @@ export const createAccessCache = (read: <Value>(work: (db: Connection) => Promis
   let version = 0;
   let silentSince = -Infinity;
 
-  /** Reads only hashes of new tokens, because the numbers of deleted tokens are not reused. */
+  /** Reads only the hashes of new tokens, which is safe because the numbers of deleted tokens are not reused. */
   const readNewHashes = async (db: Connection) => {
     const versionBefore = version;
     const rows = await db.all<{ token: number; hash: string }>(
@@ -59,7 +59,7 @@ export const createAccessCache = (read: <Value>(work: (db: Connection) => Promis
     if (!row) return undefined;
     const { expiresTime, ...access } = row;
     const token = { access, expiresTime };
-    // A token that may have changed during the read is not cached.
+    // Does not cache a token that may have changed during the read.
     if (versionBefore === version) cache.set(tokenHash, token);
     return token;
   };

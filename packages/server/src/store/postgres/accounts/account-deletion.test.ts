@@ -9,7 +9,7 @@ test('leaves no rows of a deleted account', async () => {
   const databaseURL = await newMigratedDatabase();
   const store = await openStore({ databaseURL, role: 'server', onFatal: () => {} });
   onTestFinished(() => store.close());
-  // `kept_day` lists the days of all accounts. Here, these are the days on which the shop's events arrived.
+  // `kept_day` lists the days of all accounts. In this test, these are the days on which the shop's events arrived.
   const names = await querySQL<{ name: string }>(
     databaseURL,
     `SELECT c.relname AS name FROM pg_class c WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition

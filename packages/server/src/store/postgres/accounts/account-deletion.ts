@@ -11,7 +11,7 @@ interface DeletionParts {
   deleteEventsOf(db: Transaction, limit: number): Promise<number>;
 }
 
-/** In order of deletion: contact_changed and owner_change come after the tables whose triggers write to them. */
+/** Listed in order of deletion: contact_changed and owner_change come after the tables whose triggers write to them. */
 const tables = [
   ...['event_repeat', 'request_repeat', 'user_contact', 'erased_stretch', 'statement_place', 'statement'],
   ...['contact_user', 'claim_name', 'claim', 'merged_contact', 'erased_contact', 'contact_found', 'contact_term'],
@@ -62,7 +62,7 @@ export const createAccountDeletion = ({ deleteEventsOf }: DeletionParts) => {
     );
     const pauseMilliseconds = getRemainingPause({ beganTime, time });
     if (pauseMilliseconds > 0) return { ...progress, pauseMilliseconds };
-    // By now, everything that a server stored before it noticed the revoked tokens is visible, and was deleted above.
+    // Now, everything that a server stored before it noticed the revoked tokens is visible, and was deleted above.
     db.requireExclusive();
     for (const sql of end) await db.run(sql, [account]);
     return { ...progress, isGone: true };

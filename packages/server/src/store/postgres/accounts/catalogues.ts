@@ -56,7 +56,7 @@ const readIDs = async (
     'SELECT kind, id, name, browser, "byBrowser", "mergedInto" FROM catalogue WHERE account = $1 ORDER BY nth',
     [account],
   );
-  // Only `lockCatalogues` assigns IDs to names, and reads which IDs have events.
+  // `hasEvents` is not needed here: only `lockCatalogues` assigns IDs to names, and reads which IDs have events.
   return toAccountCatalogues({ strict, browserCatalogue, nextEventID, hasEvents: () => false }, rows);
 };
 
@@ -97,7 +97,7 @@ const readStoredIDs = async (
 /** Creates a cache of accounts' listed IDs. The cache is cleared when it would contain too many IDs. */
 export const createCatalogueCache = () => {
   const cache = new BoundedMap<number, CachedIDs>(maxAccounts);
-  /** At least the number of cached IDs. */
+  /** An upper bound of the number of cached IDs. */
   let ids = 0;
   return {
     get: (account: number): CachedIDs | undefined => cache.get(account),
@@ -113,7 +113,7 @@ export const createCatalogueCache = () => {
   };
 };
 
-/** Call it with each change of an account's catalogues or their settings, to invalidate other servers' caches. */
+/** Call it with each change of an account's catalogues or of their settings. It invalidates other servers' caches. */
 const nextVersion = (db: Transaction, account: number, nextEventID: number) =>
   db.run('UPDATE account_position SET catalogues = catalogues + 1, "nextEventID" = $2 WHERE account = $1', [
     account,
@@ -169,7 +169,7 @@ export const createCatalogueWriter = () => {
     const listingsOf = (ids: AccountCatalogues, stored = new Set<string>()) =>
       used.flatMap(({ browser, uses }) => {
         const listings = registerUses(ids, browser, uses);
-        // An event is stored under its ID even if the catalogue has no room for the ID.
+        // Stores the event under its ID even if the catalogue has no room for it.
         for (const { kind, id } of uses) if (kind === 'event' && id !== null) stored.add(id);
         return listings;
       });
@@ -194,7 +194,7 @@ export const createCatalogueWriter = () => {
       checkUses(await readListedIDs(db, account), browser, uses);
     },
 
-    /** Like `check`, but for events; `mayBeNew` reports whether an event uses IDs that may need registration. */
+    /** Like `check`, but for events; `mayBeNew` is true for an event whose IDs may need registration. */
     async checksOfEvents(db: Transaction, accounts: readonly number[]): Promise<EventChecks> {
       const listed = accounts.map(
         async (account) => [account, await getListedIDs(db, db.of(account).initialState)] as const,
@@ -241,7 +241,7 @@ export const createCatalogueWriter = () => {
 };
 export type CatalogueWriter = ReturnType<typeof createCatalogueWriter>;
 
-/** Returns a function that returns the names of profiles and tags. */
+/** Returns a function that looks up the names of profiles and tags. */
 export const readNames = async (db: Connection, account: number): Promise<NameOf> => {
   const rows = await db.all<{ kind: 'profile' | 'tag'; id: string; name: string }>(
     "SELECT kind, id, name FROM catalogue WHERE account = $1 AND kind IN ('profile', 'tag')",

@@ -79,7 +79,7 @@ export const createRefusedWriter = ({ findErasure }: { readonly findErasure: Fin
     }
     const inputs = accepted.map(({ input }) => JSON.stringify(input));
     const sizes = inputs.map((input) => Buffer.byteLength(input));
-    // Updated first, which locks the token's counts, so that concurrent requests with the token evict one after the
+    // Updates the counts first, which locks them, so that concurrent requests with the same token evict one after the
     // other.
     const counted = await db.one<Pick<RefusedCount, 'listed' | 'listedBytes'>>(
       `INSERT INTO refused_count (account, token, listed, "listedBytes", evicted, erased, replayed)
@@ -167,7 +167,7 @@ export const createRefusedWriter = ({ findErasure }: { readonly findErasure: Fin
 });
 export type RefusedWriter = ReturnType<typeof createRefusedWriter>;
 
-/** Returns the accounts with requests that were refused before a time. */
+/** Returns the accounts that have requests refused before a time. */
 export const listRefusedBefore = async (db: Connection, time: number): Promise<number[]> => {
   const sql = 'SELECT DISTINCT account FROM refused_request WHERE "refusedTime" < $1';
   return (await db.all<{ account: number }>(sql, [time])).map(({ account }) => account);

@@ -4,8 +4,8 @@ import type { AccountDetail } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 
 /**
- * SQL for the bytes of a day's remaining events, from account_day. Deletions reduce only `count`, so it uses the
- * average.
+ * SQL for the bytes of a day's remaining events, from account_day. Uses the average size, because deletions reduce only
+ * `count`.
  */
 export const bytesLeft =
   '(sum(bytes) * greatest(sum(count), 0) / greatest(sum(count) FILTER (WHERE count > 0), 1))::bigint';

@@ -1,4 +1,4 @@
-/** Claims: values about a contact that a browser sent, stored separately from the contact. */
+/** Claims: values about a contact that a browser has sent. They are stored separately from the contact. */
 import { limits } from '@firsthand/contract/limits';
 import { compareClaims } from '../../../identity/contact-view.ts';
 import { tokenIDsOf } from '../../operations/public-ids.ts';
@@ -30,7 +30,7 @@ export const findClaim = async (db: AccountConnection, claimID: string): Promise
 type Mark = Pick<ClaimRow, 'contact' | 'claim' | 'user' | 'accepted' | 'voided'>;
 
 /**
- * Returns a function that returns the sequence of the newest valid link from a claim's user to its contact; 0 if there
+ * Returns a function that looks up the sequence of the newest valid link from a claim's user to its contact; 0 if there
  * is none.
  */
 const newestLinksOf = async (db: AccountConnection, marks: readonly Mark[]) => {

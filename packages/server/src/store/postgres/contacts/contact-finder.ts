@@ -67,7 +67,7 @@ export const createContactFinder = (secret: Buffer) => {
   ): Promise<Refusal[]> => {
     if (identifiers.length === 0) return [];
     const hashes = identifiers.map((identifier) => hashOf(db.account, identifier));
-    // As text, to compare with the hexadecimal digits below.
+    // Selected as text, to be compared with the hexadecimal digits below.
     const rows = await db.all<{ hash: string }>(
       "SELECT encode(hash, 'hex') AS hash FROM erased_identifier WHERE account = $1 AND hash = ANY ($2::bytea[])",
       [db.account, hashes],

@@ -35,8 +35,8 @@ const termRowsSQL = 'unnest($2::bigint[], $3::bigint[], $4::bigint[])';
 
 /** Indexes some of the changed contacts. Returns whether there may be more. */
 export const indexContacts = async (db: Transaction): Promise<boolean> => {
-  // As text, because on a cluster each worker numbers its changes in its own range, and the 32nd worker's range starts
-  // at 2^53.
+  // Read as text, because on a cluster each worker numbers its changes in its own range, and the 32nd worker's range
+  // starts at 2^53.
   const changes = await db.all<{ contact: number; change: string }>(
     `SELECT contact, c.change::text AS change FROM contact_changed c WHERE account = $1 ORDER BY contact, c.change LIMIT ${changesPerStep}`,
     [db.account],

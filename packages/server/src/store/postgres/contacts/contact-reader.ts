@@ -128,7 +128,7 @@ export const createContactReads = (contacts: ContactFinder) => ({
         return readContacts(db, some);
       },
       readStale: () => readStaleContacts(db),
-      // In one step, because each query takes a round trip.
+      // Views all candidates in one step, because each query takes a round trip.
       maxViews: () => Infinity,
     };
     return runOperation(db, searchContact(reader, search));

@@ -29,7 +29,10 @@ export interface ContactRow {
 
 export const byNumber = (a: ContactRow, b: ContactRow): number => a.contact - b.contact;
 
-/** Returns the rows of contacts, in ascending order of number. Sorted here, not in SQL: see event-order.ts. */
+/**
+ * Returns the rows of contacts, in ascending order of number. Sorts in JavaScript for the reason given in
+ * event-order.ts.
+ */
 export const readContacts = async (db: AccountConnection, contacts: readonly number[]): Promise<ContactRow[]> => {
   const sql = 'SELECT * FROM contact WHERE account = $1 AND contact = ANY ($2::bigint[])';
   const rows = await db.all<ContactRow>(sql, [db.account, contacts]);

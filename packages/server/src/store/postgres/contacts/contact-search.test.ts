@@ -1,4 +1,4 @@
-/** Searches on PostgreSQL while many contacts wait to be indexed. */
+/** Tests searches on PostgreSQL while many contacts wait to be indexed. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
@@ -79,7 +79,7 @@ test('returns the same pages while many contacts wait to be indexed', async () =
   expect(waiting).toEqual(indexed);
 });
 
-test('passes no erased contact to reports, even while the index still lists it', async () => {
+test('feeds no erased contact to reports, even while the index still lists it', async () => {
   const { contactUUID } = await site.server.createContact({
     ...{ address: 'erased@example.com', userUUID: null, tags: ['short-lived'], time: site.time },
   });

@@ -7,7 +7,7 @@ import { claimsOf } from './claims.ts';
 import { type ContactRow, readContacts } from './contact-rows.ts';
 import { groupsOf } from './merges.ts';
 
-/** The values of a contact's own record. */
+/** Returns the values of a contact's own record. */
 export const fieldsOf = ({ said, contactExternalID, contactEmailaddress }: ContactRow): Values['fields'] => ({
   ...said.fields,
   ...(contactExternalID !== null && { contactExternalID }),

@@ -28,7 +28,7 @@ export const groupsOf = async (db: AccountConnection, unmerged: readonly number[
 
 /** Returns all contacts that are merged with this contact. The contact at the end of its merges comes first. */
 export const groupOf = async (db: AccountConnection, contact: number): Promise<number[]> => {
-  // In parallel, because most contacts are not merged.
+  // Read in parallel, because most contacts are not merged.
   const [{ contact: answering }, [group]] = await Promise.all([readAnswering(db, contact), groupsOf(db, [contact])]);
   return (answering === contact ? group : (await groupsOf(db, [answering]))[0]) as number[];
 };
@@ -41,10 +41,7 @@ const setMerged = (db: AccountConnection, contact: number, mergedInto: number | 
     time,
   ]);
 
-/**
- * Merges a contact into another one. Must run exclusively, so that no other merge happens between the reads and writes
- * of this merge.
- */
+/** Merges a contact into another. Must run exclusively, so that no other merge happens between its reads and writes. */
 export const mergeInto = async (
   db: Transaction,
   { contact }: Pick<ContactRow, 'contact'>,

@@ -11,8 +11,8 @@ const noValues = '{"fields": {}, "tags": [], "attributes": []}';
 const assignedTwice = (contact: number) => new Error(`the contact number ${contact} was assigned to two contacts`);
 
 /**
- * Finds or creates the contact with the address, or without one, with the external ID. Does the same work in both
- * cases, so that the response time does not reveal to a browser token whether the key is known.
+ * Finds or creates the contact with the address or, without one, the external ID. Does the same work in both cases, so
+ * that the response time does not reveal to a browser token whether the key is known.
  */
 export const ensureContact = async (
   db: Transaction,

@@ -1,4 +1,4 @@
-/** Contacts whose number sequence has gone back, as when a coordinator is restored from a backup. */
+/** Tests contacts whose number sequence has gone back, as happens when a coordinator is restored from a backup. */
 import { expect, test } from 'vitest';
 import { newMigratedDatabase, querySQL } from '../../../../test/fixtures/postgres/databases.ts';
 import { createSite } from '../../../../test/fixtures/site.ts';

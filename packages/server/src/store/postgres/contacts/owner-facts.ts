@@ -66,7 +66,7 @@ const readStatements = async (db: AccountConnection, users: Numbers): Promise<Ma
      FROM statement WHERE account = $1 AND "user" = each.number`,
   );
   const lists = new Map<number, ClaimedStatement[]>();
-  // Sorted here, not in SQL: see event-order.ts.
+  // Sorts in JavaScript for the reason given in event-order.ts.
   for (const { marks, ...row } of rows.sort((a, b) => a.sequence - b.sequence)) {
     const list = lists.get(row.user) ?? [];
     list.push({ ...toDeciding(row, marks ?? undefined), claimID: marks?.claimID ?? null });
@@ -88,7 +88,7 @@ export const readUserFacts = async (db: AccountConnection, users: readonly numbe
   users.length === 0 ? noFacts : { contacts: [], ...(await readUsersAndStatements(db, numbersOf(users))) };
 
 /**
- * Reads contacts, and all users that were ever linked to them or only the user with the userUUID. `isMerged`: whether
+ * Reads contacts, and all users that were ever linked to them or, with a userUUID, only that user. `isMerged`: whether
  * one of the contacts is part of a merge.
  */
 export const readContactFacts = async (

@@ -12,7 +12,9 @@ import type { ContactFinder } from './contact-finder.ts';
 export const createRequestRepeats = (secret: Buffer, finder: ContactFinder) => {
   const { requestKey } = createIdempotencyKeys(secret);
   return {
-    /** Deletes all requests that created one of these contacts; returns their names (requestKeyName). */
+    /**
+     * Deletes all requests that created one of these contacts; returns the names of these requests (requestKeyName).
+     */
     async eraseOf(db: Transaction, contacts: readonly number[]): Promise<string[]> {
       const rows = await db.all<{ user: number; key: string }>(
         'DELETE FROM request_repeat WHERE account = $1 AND contact = ANY ($2::bigint[]) RETURNING "user", key',

@@ -1,6 +1,6 @@
 /**
- * Locks that a transaction holds until it ends, so that an erasure misses no concurrent write and blocks no unrelated
- * writes.
+ * Takes locks that last until the transaction ends, so that an erasure misses no concurrent write and blocks no
+ * unrelated writes.
  *
  * To prevent deadlocks, all transactions take these locks in the same order: users by number, addresses, external IDs,
  * contacts by number, claims, statements, refused requests, the account. Only updateAccount locks the account first, so
@@ -29,7 +29,10 @@ export const lockFreeUsers = async (db: AccountConnection, users: readonly numbe
   return new Set(rows.map(({ user }) => user));
 };
 
-/** Locks the keys of contacts: no other transaction takes them, or finds them in `ensureContact` (new-contacts.ts). */
+/**
+ * Locks the keys of contacts, so that no other transaction takes them, or finds them in `ensureContact`
+ * (new-contacts.ts).
+ */
 export const lockContactKeys = async (db: AccountConnection, rows: readonly ContactRow[]): Promise<void> => {
   const contacts = rows.map(({ contact }) => contact);
   await Promise.all([
@@ -66,8 +69,8 @@ const lockStatements = {
 };
 
 /**
- * Takes advisory locks, because PostgreSQL grants `FOR KEY SHARE` ahead of a waiting erasure, which could starve. On a
- * cluster, the locks are taken on the contacts' worker, and held as long as the transaction can still commit there.
+ * Takes advisory locks, because PostgreSQL grants `FOR KEY SHARE` ahead of a waiting erasure, which could then starve.
+ * On a cluster, the locks are taken on the contacts' worker, and held for as long as the transaction can commit there.
  */
 const lockContacts = (db: ClusterAwareConnection, contacts: readonly number[], how: keyof typeof lockStatements) => {
   const locks = [...new Set(contacts.map((contact) => contact % contactLocks))].sort((a, b) => a - b);
@@ -99,8 +102,9 @@ export const preventErasure = async (groups: readonly ContactsOf[]): Promise<voi
 };
 
 /**
- * Locks everything that is erased with one person's contacts against changes and additions. Events of their users can
- * still be stored, with later sequences. Throws ConcurrentChange if rows changed in the meantime.
+ * Locks everything that is erased with one person's contacts, so that no other transaction can change it or add to it.
+ * Events of their users can still be stored, with later sequences. Throws ConcurrentChange if rows changed in the
+ * meantime.
  */
 export const lockPerson = async (db: ClusterAwareConnection, group: readonly number[]) => {
   const [before, usersBefore] = await Promise.all([readContacts(db, group), usersOf(db, group)]);

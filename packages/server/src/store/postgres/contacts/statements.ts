@@ -13,7 +13,7 @@ export interface ClaimMarks {
   readonly voided: boolean;
 }
 
-/** Returns the marks of these statements' claims, by claim: of all claims, or only of accepted or voided claims. */
+/** Returns the marks of these statements' claims, by claim. Reads all claims, or only accepted and voided claims. */
 const marksOf = async (
   db: AccountConnection,
   statements: readonly { readonly claim: number | null; readonly contact: number | null }[],
@@ -59,7 +59,7 @@ const listsOf = async <Read extends Facts, One>(
     [db.account, [...lists.keys()].sort((a, b) => a - b)],
   );
   const marks = await marksOf(db, rows, which);
-  // Sorted here, not in SQL: see event-order.ts.
+  // Sorts in JavaScript for the reason given in event-order.ts.
   for (const row of rows.sort((a, b) => a.sequence - b.sequence))
     lists.get(row.user)?.push(toOne(row, marks.get(row.claim ?? 0)));
   return lists;

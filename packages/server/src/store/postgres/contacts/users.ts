@@ -1,4 +1,4 @@
-/** Users: finds and creates them, and caches recently used ones. */
+/** Finds and creates users, and caches recently used ones. */
 import { BoundedMap } from '../../../shared/bounded-map.ts';
 import { bigints, integers, texts } from '../database/arrays.ts';
 import type { AccountConnection } from '../database/connection.ts';
@@ -45,7 +45,7 @@ const insertNumberedNames = createInsert('user_name', [['userUUID', 'text']], {
   equal: { user: "nextval('user_number')" },
   ...newNames,
 });
-// For a cluster, whose workers would not draw the same numbers as the coordinator.
+// Used on a cluster, whose workers would not draw the same numbers as the coordinator.
 const insertNames = createInsert(
   'user_name',
   [
@@ -77,7 +77,7 @@ const updateDays = createBatchStatement(
     FROM ${batch} WHERE ${ofAccount('t')} AND t."user" = batch."user"`,
 );
 
-// A user's activity affects only the contacts that the user may belong to now, and none from before the user's last
+// Only the contacts that the user may belong to now are affected by its activity, and no contact from before its last
 // verified link.
 const insertChangedContacts = createBatchStatement(
   [
@@ -124,7 +124,9 @@ export const userUUIDsOf = async (db: AccountConnection, users: readonly number[
 };
 
 export const createUsers = () => {
-  /** Keyed by userUUID. If several accounts have the same userUUID, the cache has only the user that was used last. */
+  /**
+   * Keyed by userUUID. If several accounts have the same userUUID, the cache holds only the user that was used last.
+   */
   const cache = new BoundedMap<string, User>(maxCached);
 
   const addToCache = (user: User) => void cache.set(user.userUUID, user);
@@ -155,7 +157,7 @@ export const createUsers = () => {
     if (cached.length === names.length) return cached;
     const missing = names.filter((name) => !getCached(name));
     const stored = await read(db, missing);
-    // Only after the commit, because the read may include users that this transaction has created.
+    // Cached only after the commit, because the read may include users that this transaction has created.
     db.whenCommitted(() => stored.forEach(addToCache));
     return [...cached, ...stored];
   };
@@ -190,7 +192,7 @@ export const createUsers = () => {
    */
   const create = async (db: Transaction, names: readonly UserName[], creation: Creation): Promise<User[]> => {
     if (names.length === 0) return [];
-    // All transactions insert in the same order, to prevent deadlocks.
+    // Sorted, so that all transactions insert in the same order, which prevents deadlocks.
     const missing = new Map(names.map((name) => [keyOfUser(name), name] as const).sort(([a], [b]) => (a < b ? -1 : 1)));
     const created = await insert(db, [...missing.values()], creation);
     for (const user of created) missing.delete(keyOfUser(user));
@@ -236,7 +238,7 @@ export const createUsers = () => {
       return outdated;
     },
 
-    /** Lists the users' contacts as changed (contact-index.ts), under a sequence of this transaction. */
+    /** Marks the users' contacts as changed (contact-index.ts), under a sequence of this transaction. */
     async markContactsChanged(db: Transaction, users: readonly User[], sequence: number): Promise<void> {
       if (users.length === 0) return;
       const changes = bigints(users, () => sequence);

@@ -1,4 +1,4 @@
-/** Maps another database's rows to the rows of each PostgreSQL table except `event`. */
+/** Maps another database's rows to the rows of each PostgreSQL table, except `event`. */
 import type pg from 'pg';
 import { plainFields } from '../../../identity/contact-view.ts';
 import type { Chunks, DatabaseExport, ExportedRow, ExportedTable } from '../../database-export.ts';
@@ -58,7 +58,7 @@ const byContact = async (rows: Chunks<ExportedRow>): Promise<Map<number, Exporte
   return groups;
 };
 
-/** Returns a function that returns a contact's own values as JSON (`OwnValues`). */
+/** Returns a function that converts a contact's own values to JSON (`OwnValues`). */
 const createStoredValues = async (exported: DatabaseExport) => {
   const tags = await byContact(exported.rows('contact_tag'));
   const attributes = await byContact(exported.rows('contact_attr'));
@@ -100,7 +100,7 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
     await accountsBy('token', 'token'),
     await accountsBy('erasure', 'erasure'),
   ];
-  /** Undefined for an event of an erased contact: its repeats are refused anyway, so it needs no key. */
+  /** Undefined for an event of an erased contact, which needs no key: repeats of it are refused anyway. */
   const ofHolder = ({ holder }: ExportedRow): number | undefined =>
     (holder as number) > 0 ? ofUser({ user: holder as number }) : ofContact({ contact: -(holder as number) });
   const account = (of: (row: ExportedRow) => number | undefined) => ({
@@ -214,7 +214,7 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
       columns: 'user day contact claim',
       booleans: 'existed',
       computed: {
-        // Some requests have no user.
+        // Uses the contact's account for a request without a user.
         ...account((row) => ofUser(row) ?? ofContact(row)),
         key: ({ requestUUID, token }) =>
           // The request was copied from PostgreSQL earlier, so its requestUUID is already a key.

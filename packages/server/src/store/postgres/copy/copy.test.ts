@@ -61,7 +61,7 @@ const rows: Partial<Record<ExportedTable, ExportedRow[]>> = {
   ],
 };
 
-/** A database with many events. `starts` records the sequence after which each read of events starts. */
+/** Creates a database with many events. `starts` records the sequence after which each read of events starts. */
 const createExport = (changes: Partial<DatabaseExport> = {}) => {
   const starts: number[] = [];
   const exported: DatabaseExport = {
@@ -139,7 +139,7 @@ describe('a copy', () => {
     });
     const commits: number[] = [];
     await copyInto(databaseURL, exported, ({ sequence }) => commits.push(sequence));
-    // 16 MiB of events with a little over 40,000 bytes each.
+    // 16 MiB contain this many events of a little over 40,000 bytes each.
     expect(commits).toEqual([420, 840, many]);
     expect(await countCopied(databaseURL)).toEqual({ events: many, different: many, last: many });
   });

@@ -16,7 +16,7 @@ import { copyTable, tablesOf } from './copied-tables.ts';
 import { type CopiedValue, copyRows } from './copy-rows.ts';
 
 const eventsPerCommit = 50_000;
-/** The maximum size of attributes per commit, in UTF-16 code units, because they are in memory until the commit. */
+/** The maximum size of attributes per commit, in UTF-16 code units. They are in memory until the commit. */
 const charactersPerCommit = 16 * 1024 * 1024;
 
 /** For each PostgreSQL sequence, the highest number used so far. */
@@ -59,7 +59,7 @@ const begin = async (client: pg.Client, exported: DatabaseExport): Promise<void>
     .slice(0, dedupDays);
   for (const each of [...months, day]) await client.query(monthSQL(each));
   for (const each of repeatDays) await client.query(repeatsSQL(each));
-  // It is unknown whether the keys of erased repeats include the token kind.
+  // Includes erased repeats, because it is unknown whether their keys include the token kind.
   const withEither = ofEither.size + erased.size > 0;
   await client.query('INSERT INTO kept_day (day, keyed, "ofEither") SELECT unnest($1::integer[]), true, $2', [
     repeatDays,
@@ -70,8 +70,8 @@ const begin = async (client: pg.Client, exported: DatabaseExport): Promise<void>
     `INSERT INTO contact_user (account, contact, "user")
      SELECT DISTINCT account, contact, "user" FROM statement WHERE contact IS NOT NULL`,
   );
-  // Triggers have inserted these rows. On a cluster, the workers numbered them, and later changes would get lower
-  // numbers.
+  // Deletes the rows that triggers have inserted. On a cluster, the workers numbered these rows, and later changes
+  // would get lower numbers.
   await client.query('DELETE FROM owner_change');
   for (const [name, greatest] of numbersOf(exported)) {
     await client.query(`SELECT setval(${name}, greatest(coalesce((${greatest}), 0), 1))`);
@@ -92,7 +92,7 @@ const toRow = ({ user, contact, sequence, eventTime, account, day, eventID }: Ev
     ? [user, sequence, null, eventTime, account, day, eventID, body]
     : [-contact, sequence, user, eventTime, account, day, eventID, body];
 
-/** Copies events up to `through` and records this in the same transaction. */
+/** Copies events up to `through`, and records this progress in the same transaction. */
 const copyEvents = async (client: pg.Client, events: readonly EventRow[], through: number): Promise<void> => {
   await client.query('BEGIN');
   const bodies = toBodies(events);
@@ -119,7 +119,7 @@ export const copyInto = async (
   });
   const client = await openCopyConnection(databaseURL);
   try {
-    // The slot shows other commands that the database is in use.
+    // Takes a slot, which shows other commands that the database is in use.
     await client.query(takeSlot);
     const exists = (await client.query("SELECT to_regclass('copying') IS NOT NULL AS exists")).rows[0].exists;
     if (!exists) await begin(client, exported);

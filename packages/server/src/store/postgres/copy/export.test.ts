@@ -11,7 +11,7 @@ import { openExport } from './export.ts';
 
 const time = Date.UTC(2028, 0, 31);
 const lastDay = time / day + 1;
-/** Events on two days in two months, with more than a page on each day. */
+/** The number of events, on two days in two months, with more than a page on each day. */
 const count = 12_000;
 const users = 2_500;
 
@@ -156,8 +156,8 @@ test('reads fewer events at a time if they are large', async () => {
   const pages: number[] = [];
   for await (const events of opened.eventsAfter(0)) pages.push(events.length);
   expect(pages.reduce((sum, length) => sum + length)).toBe(many);
-  // Every other number belongs to an event. The first page has 50 events, and each further page twice as many, until
-  // they are large.
+  // The first page has 50 events, because only every other number belongs to an event. Each further page has twice as
+  // many, until the events are large.
   expect(pages.slice(0, 4)).toEqual([50, 100, 200, 400]);
   expect(Math.max(...pages.slice(5))).toBeLessThanOrEqual(400);
   await opened.close();

@@ -1,6 +1,4 @@
-/**
- * Reads a PostgreSQL database in the form of SQLite's tables: with rollups summed over slots, and values as columns.
- */
+/** Reads a PostgreSQL database as SQLite's tables: sums rollups over slots, and returns values as columns. */
 import type pg from 'pg';
 import { plainFields } from '../../../identity/contact-view.ts';
 import type { DatabaseExport, ExportedRow, ExportedTable } from '../../database-export.ts';
@@ -29,7 +27,7 @@ import { type StoredRow, toEvent } from '../events/event-presenter.ts';
 import { runOperation } from '../transactions/operations.ts';
 
 const rowsPerFetch = 1_000;
-/** The number of sequences that a page covers. A page after a page of large events covers fewer. */
+/** The number of sequences that a page covers. After a page of large events, the next page covers fewer. */
 const sequencesPerPage = { min: 100, max: 1_000 };
 /** If a page's bodies exceed this size, the next page is smaller. */
 const bytesPerPage = 4 * 1024 * 1024;
@@ -90,7 +88,7 @@ const rowsSQL: Readonly<Record<ExportedTable, string>> = {
     SELECT sequence, "user", contact, verified::integer, voided, claim, token, erased::integer, time, "seenDay" FROM statement`,
   event_repeat: 'SELECT WHERE false',
   event_repeat_of_either: 'SELECT WHERE false',
-  // Sorted as SQLite stores them.
+  // Sorted in SQLite's order.
   erased_repeat: `
     SELECT day, uuid_send(key) AS hash FROM (SELECT day, key FROM event_repeat UNION ALL SELECT day, key FROM erased_repeat) AS r
     ORDER BY day, key`,
@@ -132,7 +130,7 @@ async function* readRows(db: ScriptedConnection, table: ExportedTable): AsyncGen
 
 /**
  * Yields the events day by day, which is sequence order, because days do not overlap. At the end, throws StoreUnusable
- * if a server or command is connected: such a client might be waiting to write, and the copy would miss that write.
+ * if a server or command is connected: that client might be waiting to write, and the copy would miss the write.
  */
 async function* readEvents(db: ScriptedConnection, sequence: number): AsyncGenerator<EventRow[]> {
   // Otherwise, PostgreSQL might overestimate the size of a page and scan the whole partition.
@@ -146,7 +144,7 @@ async function* readEvents(db: ScriptedConnection, sequence: number): AsyncGener
     let after = Math.max(sequence, first - 1);
     while (after < last) {
       const through = Math.min(last, after + perPage);
-      // A page that was enlarged to skip a gap in the sequence could have many events after the gap.
+      // Limits a page that was enlarged to skip a gap, because many events might follow the gap.
       const limit = perPage > max ? min : max;
       const rows = await db.all<StoredRow>(eventsSQL, [accounts, day, after, through, limit]);
       yield rows.map(toEvent);
@@ -169,11 +167,11 @@ const tryLock = async (db: Connection): Promise<boolean> =>
   (await db.one<{ isLocked: boolean }>(`SELECT pg_try_advisory_lock(${lockKeys.structure}) AS "isLocked"`)).isLocked;
 
 /**
- * Takes the lock that every write holds shared, which blocks all writes. Throws StoreUnusable while a server or command
- * is connected, because that client would write after the export.
+ * Blocks all writes by taking exclusively the lock that every write holds in shared mode. Throws StoreUnusable while a
+ * server or command is connected, because that client would write after the export.
  */
 const blockWrites = async (db: ScriptedConnection): Promise<void> => {
-  // Locks on a standby do not block writes on its primary.
+  // Locks on a standby would not block writes on its primary.
   if ((await db.one<{ isStandby: boolean }>('SELECT pg_is_in_recovery() AS "isStandby"')).isStandby) {
     throw new StoreUnusable('the database to copy from is a standby: copy from its primary');
   }
@@ -195,7 +193,7 @@ const blockWrites = async (db: ScriptedConnection): Promise<void> => {
 const readExport = async (client: pg.Client): Promise<DatabaseExport> => {
   const db = toScriptedConnection(client);
   await blockWrites(db);
-  // The slot shows other commands that the database is in use.
+  // Takes a slot, which shows other commands that the database is in use.
   await db.one(takeSlot);
   if (await hasDistributedTables(db)) await skipLostNumbers(client);
   await runOperation(db, recordAudit({ action: 'copy', subject: {}, by: null, time: Date.now() }));

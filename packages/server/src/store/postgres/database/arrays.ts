@@ -21,7 +21,7 @@ const begin = (type: ElementType, count: number, bytes: number): Buffer => {
   return array;
 };
 
-/** bigint[]; `of` returns the value of an item. */
+/** bigint[]; `of` returns the value for an item. */
 export const bigints = <Item>(items: readonly Item[], of: (item: Item) => number | null): Buffer => {
   const array = begin('bigint', items.length, items.length * 8);
   let at = headBytes;

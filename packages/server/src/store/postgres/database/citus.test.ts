@@ -75,7 +75,7 @@ test('includes the account in every statement on account tables', () => {
   const folder = fileURLToPath(new URL('..', import.meta.url));
   const about = new RegExp(`\\b(?:FROM|JOIN|INTO|UPDATE|USING)\\s+"?(?:${accountTables.join('|')})\\b(?! SET NULL)`);
   const texts = /`(?:[^`\\]|\\.)*`|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"/g;
-  // These statements read the whole database, or one table of all accounts.
+  // Excludes the files whose statements read the whole database, or one table of all accounts.
   const allAccountFiles = /^(copy\/(export|copy)|database\/citus|doctor\/doctor|days\/partitions)\.ts$/;
   const statements = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && !allAccountFiles.test(file))
@@ -132,7 +132,7 @@ test('refuses to distribute tables while a server is connected, at the start and
   await before.close();
   expect(await querySQL(url, 'SELECT FROM pg_dist_partition')).toEqual([]);
   await runOnConnection(url, async (db) => {
-    // The command waits for this lock after it has looked for servers. This connection does not count as a server.
+    // The command waits for this lock after it has looked for servers, and does not count this connection as a server.
     await db.script(`SELECT pg_advisory_unlock_all(), pg_advisory_lock(${lockKeys.structure})`);
     const spreading = spread();
     await Promise.race([spreading, waitForLockWaits(url, 1)]);

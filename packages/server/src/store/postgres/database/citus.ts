@@ -100,7 +100,7 @@ export interface Distribution {
 }
 
 export interface DistributionOptions {
-  /** Distributes the tables even if no worker is registered. All shards are then on the coordinator. */
+  /** Distributes the tables even if no worker is registered. Then all shards are on the coordinator. */
   readonly withoutWorkers?: boolean | undefined;
 }
 
@@ -115,7 +115,10 @@ const extendKeys = async (db: HeldConnection): Promise<void> => {
     await db.script(`ALTER TABLE ${name} DROP CONSTRAINT ${key}, ADD PRIMARY KEY (holder, key, account)`, 'unhurried');
 };
 
-/** Returns workers with fsync or synchronous_commit off, or without a response, and their settings or error. */
+/**
+ * Returns the workers that have fsync or synchronous_commit off, with these settings, and those that do not respond,
+ * with the error.
+ */
 export const listUnsafeWorkers = (db: Connection): Promise<{ name: string; answer: string }[]> =>
   db.all(
     `SELECT nodename || ':' || nodeport AS name, result AS answer
@@ -185,7 +188,7 @@ const requireCitus = async (db: Connection, { withoutWorkers = false }: Distribu
 
 /** Distributes the tables that are not distributed, and returns them. */
 const distributeTables = async (db: HeldConnection): Promise<string[]> => {
-  // Safe here, because triggers of a shard write only to shards of the same account, on the same machine.
+  // "Unsafe" triggers are safe here: a shard's triggers write only to shards of the same account, on the same machine.
   await db.script('SET citus.enable_unsafe_triggers = on; SET lock_timeout = 0; SET statement_timeout = 0');
   await db.script(`SELECT pg_advisory_lock(${lockKeys.structure})`, 'unhurried');
   if (await hasTable(db, 'copying'))
@@ -195,9 +198,9 @@ const distributeTables = async (db: HeldConnection): Promise<string[]> => {
   // A server may have connected, or a copy started, since the first check.
   await requireNoClients(db);
   for (const table of undistributed) {
-    // No server starts before the last table is distributed. Triggers on workers have numbered owner changes from 2^48
-    // on. These changes are deleted, because later changes get lower numbers. Contacts listed as changed can stay,
-    // because they are only indexed again.
+    // No server starts before the last table is distributed. Until then, triggers on workers have numbered owner
+    // changes from 2^48 on. These changes are deleted, because later changes get lower numbers. Contacts listed as
+    // changed can stay, because they are only indexed again.
     if (table === undistributed.at(-1))
       await db.script('DELETE FROM owner_change WHERE change >= 281474976710656', 'unhurried');
     const colocation = table === accountTables[0] ? 'none' : accountTables[0];

@@ -56,8 +56,8 @@ const beDurable = `
     END $$`;
 
 /**
- * The part of begin_writing that runs on the worker. It takes the floor's lock last, so that a transaction that waits
- * for its account does not delay readers of other accounts.
+ * The part of begin_writing that runs on the worker. Takes the floor's lock last, so that a transaction that waits for
+ * its account does not delay readers of other accounts.
  */
 const holdAccount = `
   CREATE OR REPLACE FUNCTION hold_account(ours integer, alone boolean, floor bigint, patience text) RETURNS void LANGUAGE plpgsql AS $$

@@ -45,8 +45,8 @@ test.each(['PGPASSWORD', 'PGPASSFILE'])('takes the password from %s when the URL
   vi.stubEnv('PGPASSWORD', variable === 'PGPASSWORD' ? password : undefined);
   vi.stubEnv('PGPASSFILE', variable === 'PGPASSFILE' ? file : undefined);
   const passwords: string[] = [];
-  // AuthenticationCleartextPassword, then the client's PasswordMessage: a letter, a length, and text that ends with
-  // NUL.
+  // Requests the password in clear text (AuthenticationCleartextPassword). The client's PasswordMessage is a letter, a
+  // length, and text that ends with NUL.
   const server = createServer((socket) =>
     socket.once('data', () => {
       socket.write(Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]));
@@ -95,7 +95,7 @@ describe('a lost connection', () => {
     await querySQL(databaseURL, `SELECT pg_terminate_backend(${process}, 10000)`);
   };
 
-  test('is not used again if it was idle', async () => {
+  test('is not used again if it was lost while idle', async () => {
     const db = await pool.take();
     const lost = await processOf(db);
     db.release(false);
@@ -110,7 +110,7 @@ describe('a lost connection', () => {
       .not.toBe(lost);
   });
 
-  test('fails its next statement if it was in use, and is replaced', async () => {
+  test('fails the next statement of a transaction that used it, and is replaced', async () => {
     const db = await pool.take();
     const lost = await processOf(db);
     await end(lost);
@@ -196,7 +196,7 @@ test.each([
   'failure on connection marked as essential: worker-1:5432',
   'server closed the connection unexpectedly',
   'terminating connection due to administrator command',
-  // libpq, over TLS and TCP
+  // The messages of libpq, over TLS and TCP.
   'SSL connection has been closed unexpectedly',
   'SSL SYSCALL error: EOF detected',
   'could not receive data from server: Connection reset by peer',

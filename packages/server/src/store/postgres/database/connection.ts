@@ -34,7 +34,7 @@ export interface ScriptedConnection extends Connection {
 
 /**
  * A connection of a pool, for exclusive use until it is released. After a release or rollback it rejects further SQL,
- * because parallel calls may still send statements after one has failed.
+ * because other parallel calls may still send statements after one of them has failed.
  */
 export interface HeldConnection extends ScriptedConnection {
   /** A number that no other open connection of any server has. */
@@ -44,7 +44,9 @@ export interface HeldConnection extends ScriptedConnection {
   /** Throws if PostgreSQL rolls back instead because a statement failed. */
   commit(): Promise<void>;
   rollBack(): Promise<void>;
-  /** Returns the transaction's first error if the given one is only a consequence (in_failed_sql_transaction). */
+  /**
+   * Returns the transaction's first error if the given error is only a consequence of it (in_failed_sql_transaction).
+   */
   causeOf(error: unknown): unknown;
   /** Returns the connection to the pool, or closes it if it is `broken`. */
   release(broken: boolean): void;
@@ -56,7 +58,7 @@ export interface ConnectionPool {
   close(): Promise<void>;
 }
 
-/** In milliseconds. */
+/** The timeouts, in milliseconds. */
 const timeouts = {
   lock_timeout: 5_000,
   statement_timeout: 30_000,
@@ -65,7 +67,7 @@ const timeouts = {
   query_timeout: 35_000,
 };
 
-/** A listening connection without a response for this long is lost. */
+/** How long a listening connection may get no response before it is considered lost. */
 const maxSilentMilliseconds = 2_000;
 
 /** Keys of 64-bit advisory locks, near or above 2^61, so that other programs are unlikely to use the same keys. */
@@ -93,12 +95,12 @@ export const lockKeys = {
 
 const int8 = 20;
 const types: pg.CustomTypesConfig = {
-  // int8 values are sequences, times and counts, all far below 2^53.
+  // Parses int8 values as numbers: they are sequences, times and counts, all far below 2^53.
   getTypeParser: ((oid: number, format: 'text' | 'binary') =>
     oid === int8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
-/** Names of prepared statements. Each connection prepares each SQL text once. */
+/** The names of prepared statements. Each connection prepares each SQL text once. */
 const names = new Map<string, string>();
 const nameOf = (sql: string): string => {
   const existing = names.get(sql);
@@ -186,7 +188,7 @@ export const hasClients = async (db: Connection): Promise<boolean> => (await lis
 const freeTimeoutMilliseconds = 2_000;
 const freePollMilliseconds = 20;
 
-/** Polls `isFree` for up to two seconds. Returns whether it became true. */
+/** Polls `isFree` for up to two seconds. Returns whether it has returned true. */
 export const waitUntilFree = async (isFree: () => Promise<boolean>): Promise<boolean> => {
   const began = performance.now();
   while (!(await isFree())) {
@@ -211,8 +213,8 @@ export const oldestClientMilliseconds = async (db: Connection): Promise<number> 
 export const skipLostNumbers = async (client: pg.ClientBase): Promise<void> => {
   // The function is missing until the cluster is migrated.
   const { rows } = await client.query("SELECT to_regproc('skip_numbers') IS NOT NULL AS exists");
-  // Does not wait for a standby, so that reads work while no standby responds. A promoted standby that missed the skip
-  // makes a larger one.
+  // Does not wait for a standby, so that reads work while no standby responds. If a promoted standby missed the skip,
+  // it skips more numbers itself.
   const sql = "SELECT set_config('synchronous_commit', 'local', true), skip_numbers()";
   if (rows[0].exists) await client.query(sql);
 };
@@ -233,21 +235,21 @@ export const takeSlot = `
   SELECT n FROM (SELECT generate_series(1, 1000000) AS n) AS slot WHERE pg_try_advisory_lock(${lockKeys.slots} + n) LIMIT 1`;
 
 /**
- * Options for reading pages in index order. Otherwise, PostgreSQL collects and sorts all rows when it expects few.
- * Pages of events need more settings (event-order.ts).
+ * Options for reading pages in index order. Without them, PostgreSQL collects and sorts all rows when it expects few
+ * rows. Pages of events need more settings (event-order.ts).
  */
 export const orderedScanOptions = '-c enable_bitmapscan=off';
-/** The same settings for a transaction on a cluster, whose workers do not get the options of a connection. */
+/** `orderedScanOptions` as settings of a transaction on a cluster, whose workers do not get a connection's options. */
 export const orderedScanSettings = ['SET LOCAL enable_bitmapscan = off'];
 
 /**
- * Options for storing events, whose statements find rows by key. Otherwise, a plan that was cached while a table was
+ * Options for storing events, whose statements find rows by key. Without them, a plan that was cached while a table was
  * small scans the table until the next ANALYZE. On a cluster, the options do not reach the workers.
  */
 export const keyLookupOptions = '-c enable_hashjoin=off -c enable_mergejoin=off -c enable_seqscan=off';
 
 /**
- * Runs statements that begin a transaction and change its settings. On a cluster each is sent separately, because Citus
+ * Runs statements that begin a transaction and change its settings. Sends them one by one on a cluster, because Citus
  * forwards the text of a whole message to the workers.
  */
 export const setLocally = async (
@@ -259,8 +261,8 @@ export const setLocally = async (
 
 /**
  * Session settings on a Citus cluster: SET LOCAL reaches the workers, and statements on all shards use one connection
- * per worker. With Citus' default of up to 16, creating a day's tables took 1.5 s instead of 0.1 (32 shards, two
- * cores).
+ * per worker. With Citus' default of up to 16 connections, creating a day's tables took 1.5 s instead of 0.1 s (32
+ * shards, two cores).
  */
 const clusterSettings = "SET citus.propagate_set_commands = 'local'; SET citus.multi_shard_modify_mode = 'sequential'";
 /**
@@ -282,7 +284,7 @@ export const openPool = (databaseURL: string, max: number, settings?: string): C
       // With sequential scans off, PostgreSQL up to 17 assigns plans a huge cost, which triggers JIT compilation: 4 ms
       // of CPU in each commit of events, for a statement that takes 0.1 ms.
       await client.query('SET jit = off');
-      // The slot is taken before `isDistributed` is read, because `migrate --citus` checks the slots after it has
+      // Takes the slot before it reads `isDistributed`, because `migrate --citus` checks the slots after it has
       // distributed the tables.
       const slot: number = (await client.query(takeSlot)).rows[0].n;
       const isDistributed = await hasDistributedTables(toConnection(createSend(client)));
@@ -293,7 +295,7 @@ export const openPool = (databaseURL: string, max: number, settings?: string): C
       opened.set(client, { slot, isDistributed });
     },
   });
-  // Without a listener, an error on an idle connection would end the process.
+  // Without this listener, an error on an idle connection would end the process.
   pool.on('error', ignore);
   return {
     async take() {
@@ -434,7 +436,7 @@ export const isTransient = (error: unknown): boolean =>
     /not currently accepting connections|is a metadata node, but is out of sync|does not have a replica identity/.test(
       String(error),
     )) ||
-  // check_violation. One worker can commit the second phase of creating partitions later than the others. PostgreSQL
+  // check_violation: one worker can commit the second phase of creating partitions later than the others. PostgreSQL
   // translates the message but not the function's name, which a Citus coordinator can omit.
   (codeOf(error) === '23514' &&
     (routineOf(error) === 'ExecFindPartition' || /no partition of relation/.test(String(error)))) ||

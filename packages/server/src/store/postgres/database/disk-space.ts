@@ -2,7 +2,7 @@
 import { createDiskSpaceCheck, type DiskSpaceCheck } from '../../disk-space.ts';
 import { type ConnectionPool, codeOf } from './connection.ts';
 
-/** SQLSTATE disk_full. */
+/** The SQLSTATE disk_full. */
 const diskFull = '53100';
 
 /** Writes 256 KiB of rows, more than a typical commit, and rolls them back. */

@@ -1,4 +1,6 @@
-/** After PostgreSQL starts, sequences skip the numbers that it might have lost (cluster-functions.ts). */
+/**
+ * Tests that sequences skip the numbers that PostgreSQL might have lost when it last stopped (cluster-functions.ts).
+ */
 import { expect, test } from 'vitest';
 import { newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { simulateCluster } from '../../../../test/fixtures/postgres/simulated-citus.ts';
@@ -36,7 +38,7 @@ test('skips numbers of each sequence once per start', async () => {
   expect(after.get('event_order')).toBe((before.get('event_order') as number) + 2 ** 20);
   await querySQL(databaseURL, skip);
   expect(await read()).toEqual(after);
-  // Has the same effect as a crashed process.
+  // Has the same effect as a crash of a process.
   await querySQL(databaseURL, "SELECT pg_stat_reset_shared('bgwriter')");
   await expect.poll(() => querySQL(databaseURL, skip).then(read)).not.toEqual(after);
   // A standby might have missed skips.

@@ -1,4 +1,4 @@
-// Migration 0031, which adds the account to the keys of all tables, does not change what reads return.
+// Tests that migration 0031, which adds the account to the keys of all tables, does not change what reads return.
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';

@@ -1,4 +1,4 @@
-// Migration 0002, which changes how events are stored, does not change what reads return.
+// Tests that migration 0002, which changes how events are stored, does not change what reads return.
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -14,7 +14,7 @@ import type { StoredRow } from '../events/event-presenter.ts';
 const lastMigration = vi.hoisted(() => ({ number: Infinity }));
 vi.mock('../../migrations.ts', async (importOriginal) => {
   const original = await importOriginal<typeof import('../../migrations.ts')>();
-  // This part of 0031 changes the keys of repeats.
+  // Returns the part of 0031 that changes the keys of repeats.
   const repeatsOf = (sql: string) =>
     sql.slice(sql.indexOf('-- Who sent which eventUUID'), sql.indexOf('-- What triggers list'));
   const readMigrations = (folder: URL) =>
@@ -76,7 +76,7 @@ const logAllKinds = async (site: Site): Promise<void> => {
   }
 };
 
-/** Rows as text, because text compares a thousand times faster than bytes. */
+/** Returns rows as text, because comparing text is a thousand times faster than comparing bytes. */
 const eventRows = (databaseURL: string) => querySQL(databaseURL, 'SELECT event::text FROM event ORDER BY sequence');
 const repeatRows = (databaseURL: string) =>
   querySQL<{ account: number; holder: string; key: string; day: number }>(
@@ -86,7 +86,7 @@ const repeatRows = (databaseURL: string) =>
 const structure = (databaseURL: string) =>
   querySQL(databaseURL, "SELECT tablename, indexdef FROM pg_indexes WHERE tablename LIKE 'event%' ORDER BY indexdef");
 
-/** Reverts the event tables to those of 0001, and keeps what other migrations created. */
+/** Restores the event tables of 0001, and keeps what other migrations created. */
 const revertEvents = async (databaseURL: string): Promise<void> => {
   const first = readFileSync(new URL('../migrations/0.1.0/0001-first.sql', import.meta.url), 'utf8');
   const repeats = await repeatRows(databaseURL);
@@ -139,7 +139,7 @@ test('migrates events so that each reads as before and repeats are recognized', 
   const pages = await readAll(site.store);
   const [rows, repeats] = await Promise.all([eventRows(databaseURL), repeatRows(databaseURL)]);
   const indexes = await structure(databaseURL);
-  // Tests the view for operators.
+  // Tests the view that operators use.
   const viewed = await querySQL(
     databaseURL,
     `SELECT "eventUUID", "receivedTime"::float8, "timeReplaced", attributes FROM event_told ORDER BY sequence DESC`,

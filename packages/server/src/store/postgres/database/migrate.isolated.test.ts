@@ -5,7 +5,7 @@ import { examineStore, migrateStore, openStore } from '../../open.ts';
 import { lockKeys, openPool } from './connection.ts';
 import { migrate } from './migrate.ts';
 
-/** Simulates the next release, which has one more migration. */
+/** Whether to simulate the next release, which has one more migration. */
 let isNext = false;
 /** The minimum duration of that migration. */
 let sleepSeconds = 0;
@@ -72,7 +72,7 @@ test('exempts a migration, and the servers that wait for it, from the usual time
   expect(await tablesOf(hurried)).toContain('next');
 });
 
-test('waits for running writes, which could otherwise cause a deadlock on tables', async () => {
+test('waits for running writes, with which it could otherwise deadlock on tables', async () => {
   const databaseURL = await newDatabase();
   await open(databaseURL, 'server');
   const writer = openPool(databaseURL, 1);
@@ -136,7 +136,7 @@ test('leaves a database with a conflicting table unchanged', async () => {
   await expect(open(databaseURL, 'server')).rejects.toThrow(/cannot be served: 42P07 .*"contact"/);
   expect(await tablesOf(databaseURL)).toEqual(['contact']);
 
-  // The connection can be used for something else.
+  // Checks that the connection can still be used.
   const pool = openPool(databaseURL, 1);
   const db = await pool.take();
   await expect(migrate(db)).rejects.toMatchObject({ code: '42P07' });
@@ -180,6 +180,6 @@ test('creates functions that use the same lock keys as this program', async () =
   );
   const { accounts, floors } = lockKeys;
   expect(new Set(row?.sources.match(/\b\d{19}\b/g))).toEqual(new Set([accounts, floors]));
-  // Functions look up locks by the upper half of their keys.
+  // Checks upper halves, because functions look up locks by the upper half of their keys.
   for (const key of [accounts, floors]) expect(row?.sources).toContain(`= ${BigInt(key) >> 32n}`);
 });

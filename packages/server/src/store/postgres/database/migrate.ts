@@ -36,7 +36,7 @@ export const readSchema = async (db: ScriptedConnection): Promise<number> => {
 export const migrate = async (db: HeldConnection): Promise<void> => {
   if ((await readSchema(db)) === getNewestMigration()) return;
   try {
-    // Without time limits, because a migration can take a long time.
+    // Has no time limits, because a migration can take a long time.
     await db.script('BEGIN; SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0');
     if (db.isDistributed) await setLocally(db, parallelShardSettings);
     await db.script(`SELECT pg_advisory_xact_lock(${lockKeys.migration})`, 'unhurried');

@@ -8,7 +8,7 @@ import { type ConnectionPool, keyLookupOptions, openPool, orderedScanOptions } f
 export const maxCommits = { here: 4, onCluster: 16 };
 const maxWriting = 4;
 const maxReading = 4;
-/** For fast reads, mostly of tokens, which must not wait for slow reads. */
+/** The connections for fast reads, mostly of tokens, which must not wait for slow reads. */
 const maxQuick = 2;
 
 export type Pools = Readonly<Record<'events' | 'writes' | 'reads' | 'quick', ConnectionPool>>;

@@ -12,18 +12,20 @@ type Columns = readonly Column[];
 interface Parts {
   /** SQL for the sent rows: a FROM item with this name that has their `account` and a column for each array. */
   readonly batch: string;
-  /** Returns an SQL condition that a table's row has the account of a sent row. `alias`: the table's alias. */
+  /**
+   * Returns an SQL condition that the row of a table has the same account as a sent row. `alias` is the table's alias.
+   */
   readonly ofAccount: (alias: string) => string;
 }
 
 export interface RowStatement {
-  /** For a single PostgreSQL server: $1 is the array of the rows' accounts. */
+  /** The SQL for a single PostgreSQL server: $1 is the array of the rows' accounts. */
   readonly sql: string;
-  /** For a cluster: $1 is the account. */
+  /** The SQL for a cluster: $1 is the account. */
   readonly clusterSQL: string;
   /**
-   * For a single row on a cluster: Citus caches the plan of a statement with VALUES, but replans `clusterSQL` on every
-   * execution.
+   * The SQL for a single row on a cluster: Citus caches the plan of a statement with VALUES, but replans `clusterSQL`
+   * on every execution.
    */
   readonly oneSQL?: string;
 }
@@ -37,7 +39,7 @@ export interface RowBatch {
 
 const namesOf = (columns: Columns): string[] => columns.map(([name]) => `"${name}"`);
 
-/** unnest() is in the SELECT list, because in FROM PostgreSQL materializes the elements of each array first. */
+/** Calls unnest() in the SELECT list, because in FROM PostgreSQL would materialize the elements of each array first. */
 const batchSQL = (columns: Columns): string =>
   `(SELECT ${[
     'unnest($1::integer[]) AS account',
@@ -61,7 +63,7 @@ export const createBatchStatement = (columns: Columns, toSQL: (parts: Parts) => 
 interface Insertion {
   /** SQL for columns with the same expression in all rows. */
   readonly equal?: Readonly<Record<string, string>>;
-  /** ON CONFLICT and RETURNING. */
+  /** SQL such as ON CONFLICT and RETURNING. */
   readonly end?: string;
 }
 

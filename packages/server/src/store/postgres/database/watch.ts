@@ -38,7 +38,7 @@ export const startWatch = (
       isLost = true;
     };
     const db = await openListener(databaseURL, { channel: accessChannel, onNotification: access.forget, onLost });
-    // Changes made before LISTEN sent no notification.
+    // Clears the cache, because changes made before LISTEN sent no notification.
     access.forget();
     let previous = '';
     try {
@@ -59,7 +59,7 @@ export const startWatch = (
 
   const run = async () => {
     while (!signal.aborted) {
-      // The error is ignored, because operations report that the database is unavailable.
+      // Ignores the error, because operations report that the database is unavailable.
       await watch().catch(() => {});
       await pause();
     }

@@ -17,7 +17,7 @@ export class DaysMissing extends Error {
   }
 }
 
-/** The transaction of an account. */
+/** A transaction of one account. */
 interface DayTransaction extends ClusterAwareConnection {
   readonly initialState: CurrentDay & { readonly version: number };
 }

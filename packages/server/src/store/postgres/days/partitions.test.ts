@@ -27,7 +27,7 @@ const open = async () => {
     databaseURL,
     site: await createSite(store, { time: start }),
     maintain: (time: number) => runOnConnection(databaseURL, (db) => maintainPartitions(db, time)),
-    /** The OID of each partition of events and repeats. It changes if a partition is recreated. */
+    /** The OID of each partition of events and repeats: a partition that is recreated gets another OID. */
     async partitions(): Promise<Record<string, number>> {
       const rows = await querySQL<{ name: string; oid: number }>(
         databaseURL,
@@ -75,7 +75,7 @@ describe('partitions', () => {
 
   it('are dropped for days that are no longer searched, and for a day that never started', async () => {
     const { site, maintain, partitions, listDays } = await open();
-    // Only every second prepared day has events.
+    // Gives events to only every second of the prepared days.
     const days = Array.from({ length: dedupDays + 2 }, (_, nth) => 2 * nth);
     for (const each of days) {
       if (each > 0) for (const ago of [2, 1]) await maintain(later(each - ago));
@@ -86,7 +86,7 @@ describe('partitions', () => {
     const expectedDays = days.slice(2).map((each) => today + each);
     expect(await listDays()).toEqual(expectedDays);
     expect(ofRepeats(await partitions())).toEqual(repeats([...expectedDays, today + last + 1]));
-    // This is a repeat from the oldest day that is searched.
+    // Sends a repeat from the oldest day that is searched.
     await log(site, last, `after-${days[2]}-days`);
     expect(await site.events()).toHaveLength(days.length);
   });
@@ -120,7 +120,7 @@ describe('partitions', () => {
       (days) => today + days,
     );
     expect(await listDays()).toEqual(expectedDays);
-    // These events start no new day.
+    // Logs events that start no new day.
     await log(ahead, 0, 'still-ahead');
     await log(ahead, 0, 'ahead');
     expect(await ahead.events()).toHaveLength(2);
@@ -134,7 +134,7 @@ describe('partitions', () => {
       await log(other, 1_500 + nth, `event-${nth}`);
       await maintain(later(nth));
     }
-    // The clock is right again. Each later day adds one partition.
+    // Logs events with the right clock again. Each later day adds one partition.
     for (let nth = 7; nth < 9; nth += 1) {
       await log(site, nth, `event-${nth}`);
       await log(other, nth, `event-${nth}`);
@@ -173,7 +173,7 @@ describe('partitions', () => {
     await expect(log(site, 0, 'refused')).rejects.toMatchObject(refused);
   });
 
-  it('are left to the server that holds the lock', async () => {
+  it('are created and dropped only by the server that holds the lock', async () => {
     const { site, databaseURL, maintain, partitions } = await open();
     await log(site, 0, 'first');
     const created = await partitions();
@@ -228,7 +228,7 @@ describe('nextDayFinding', () => {
     await log(site, 0, 'first');
     stores.splice(stores.indexOf(store), 1);
     await store.close();
-    // PostgreSQL lists a closed connection until its process has exited.
+    // Polls because PostgreSQL lists a closed connection until its process has exited.
     await expect.poll(() => examine(databaseURL, later(1), 1)).toMatchObject(early);
   });
 });
@@ -245,7 +245,7 @@ it('runs maintenance periodically and sooner after a failure, and stops after th
   maintain.mockRejectedValue(error);
   const stopFailing = startPartitionJob(maintain, onFault, { first: 1, usual: 1, failed: 1 });
   await vi.waitUntil(() => maintain.mock.calls.length > 3);
-  // The failure is reported once until a run succeeds.
+  // Expects one report of the failure, because no run has succeeded since.
   expect(onFault.mock.calls).toEqual([[error, expect.stringContaining(failureText)]]);
   maintain.mockResolvedValueOnce();
   await vi.waitUntil(() => onFault.mock.calls.length === 2);

@@ -31,7 +31,8 @@ export const monthOf = (day: number) => {
 /** Returns SQL that creates the partition of a day's month if it is missing. */
 export const monthSQL = (day: number): string => {
   const { name, from, to } = monthOf(day);
-  // CREATE TABLE ... PARTITION OF would wait for all reads of events and block new ones; ATTACH PARTITION does not.
+  // Uses ATTACH PARTITION, because CREATE TABLE ... PARTITION OF would wait for all reads of events and block new
+  // reads.
   return `DO $$ BEGIN
     IF NOT EXISTS (SELECT FROM pg_class WHERE relname = 'event_${name}' AND relnamespace = current_schema()::regnamespace) THEN
       CREATE TABLE event_${name} (LIKE event INCLUDING STORAGE);
@@ -45,7 +46,7 @@ export const monthSQL = (day: number): string => {
  * its rows share, and the account, which only Citus requires.
  */
 export const repeatsSQL = (day: number): string =>
-  // A single statement, because Citus sends the text of the whole message with an ALTER TABLE to the workers.
+  // Uses a single statement, because Citus sends the text of the whole message with an ALTER TABLE to the workers.
   `DO $$ BEGIN
     IF NOT EXISTS (SELECT FROM pg_class WHERE relname = 'event_repeat_${day}' AND relnamespace = current_schema()::regnamespace) THEN
       CREATE TABLE event_repeat_${day} (LIKE event_repeat);
@@ -62,8 +63,8 @@ const createPartitions = async (db: HeldConnection, day: number): Promise<void> 
 };
 
 /**
- * Adds the day to `kept_day` and creates its partitions, unless another server has done so. Blocks no writes. Returns
- * the number of days.
+ * Adds the day to `kept_day` and creates its partitions, unless another server has done so. Does not block writes.
+ * Returns the number of days.
  */
 export const prepareDay = async (db: HeldConnection, day: number): Promise<number> => {
   await db.script(
@@ -84,7 +85,7 @@ export const maxDays = 3 * dedupDays;
 
 /**
  * Runs a step in a transaction that holds prepareDay's locks. Does nothing if another server holds them. Times out
- * within seconds if a machine of a cluster hangs, because others may wait for the locks.
+ * within seconds if a machine of a cluster hangs, because other servers may wait for the locks.
  */
 const runWithDayLock = async (
   db: HeldConnection,
@@ -117,7 +118,7 @@ const readDays = async (db: Connection) => {
 const prepareNextDays = async (db: HeldConnection, today: number): Promise<void> => {
   const { started, partitioned } = await readDays(db);
   const [newest] = started;
-  // If nothing was stored for a long time, the next event can wait until its partitions are created.
+  // Creates nothing if nothing was stored for a long time: the next event can wait until its partitions are created.
   if (newest === undefined || newest < today - dedupDays) return;
   const next = [today, today + 1, ...started.filter((day) => day > today).map((day) => day + 1)];
   for (const day of new Set(next))
@@ -136,7 +137,7 @@ export const dropOldDays = async (db: HeldConnection, now: number): Promise<void
   const unused = partitioned.filter((day) => day < today && !started.includes(day));
   for (const day of unused) {
     const drop = async () => {
-      // Another server's clock may have started the day in the meantime.
+      // Does not drop the day if another server's clock has started it in the meantime.
       if ((await db.get('SELECT 1 FROM kept_day WHERE day = $1', [day])) !== undefined) return;
       await db.script(`DROP TABLE IF EXISTS event_repeat_${day}`);
     };
@@ -147,8 +148,8 @@ export const dropOldDays = async (db: HeldConnection, now: number): Promise<void
   const lastDays = [today, started[0] as number, ...ahead.map(({ day }) => day)];
   const kept = new Set(lastDays.flatMap((last) => started.filter((day) => day <= last).slice(0, dedupDays)));
   for (const day of started.filter((each) => !kept.has(each)).reverse()) {
-    // In a separate transaction, before the tables are locked, because deleting can take a long time and needs every
-    // machine of a cluster.
+    // Deletes in a separate transaction, before the tables are locked, because deleting can take a long time and needs
+    // every machine of a cluster.
     await setLocally(db, ['BEGIN', ...inParallel]);
     await db.script(`SELECT pg_advisory_xact_lock_shared(${lockKeys.structure})`);
     for (const table of ['erased_repeat', 'request_repeat']) await db.run(`DELETE FROM ${table} WHERE day = $1`, [day]);
@@ -167,7 +168,7 @@ export const maintainPartitions = async (db: HeldConnection, now: number): Promi
   await dropOldDays(db, now);
 };
 
-/** In milliseconds. Because of the first pause, short-lived processes skip this work. */
+/** Pauses in milliseconds. Because of the first pause, short-lived processes skip this work. */
 const defaultPauses = { first: 300_000, usual: 3_600_000, failed: 60_000 };
 
 /** Part of the log message, which operators search for. */
@@ -175,7 +176,7 @@ export const failureText = 'partitions were not made';
 
 /**
  * Calls `maintain` periodically, after a first pause; calls `onFault` for the first failure after a success. Returns a
- * function that stops this and waits for the current call.
+ * function that stops the calls and waits for the current call.
  */
 export const startPartitionJob = (
   maintain: () => Promise<void>,
@@ -202,8 +203,8 @@ export const startPartitionJob = (
 };
 
 /**
- * A server runs maintenance at least once within this time (in milliseconds), even if it skips a run because another
- * server is doing it.
+ * The time, in milliseconds, within which a server runs maintenance at least once, even if it skips a run because
+ * another server is doing it.
  */
 const maxMaintenanceGap = defaultPauses.first + 2 * defaultPauses.usual;
 

@@ -1,4 +1,4 @@
-// An erasure also removes what is written concurrently, and blocks no unrelated writes.
+// Tests that an erasure also removes what is written concurrently, and blocks no unrelated writes.
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -25,7 +25,7 @@ import { lockKeys } from '../database/connection.ts';
 import { toBodies } from '../events/event-body.ts';
 
 const rounds = 20;
-/** Delays within a round, so that some writes come before an erasure, some during it and some after. */
+/** The maximum delay within a round, so that some writes come before an erasure, some during it and some after. */
 const maxDelayMilliseconds = 12;
 
 const openStores: Store[] = [];
@@ -42,7 +42,7 @@ const openServers = async (databaseURL: string): Promise<[Store, Store]> => {
   return [await open(), await open()];
 };
 
-/** Writes that run concurrently with an erasure and refer to the contact or to one of its users. */
+/** Returns writes that run concurrently with an erasure and refer to the contact or to one of its users. */
 const writesOf = (
   store: Store,
   site: Site,
@@ -109,7 +109,7 @@ test('refuses or erases everything that refers to a contact during its erasure',
   const [store, other] = await openServers(databaseURL);
   const site = await createSite(store);
   const erased: string[] = [];
-  // Records the hidden stretches. Their events must be deleted, no matter how late the events are committed.
+  // Records the hidden stretches, whose events must be deleted no matter how late the events are committed.
   await querySQL(
     databaseURL,
     `CREATE TABLE noted AS SELECT * FROM erased_stretch;
@@ -178,14 +178,15 @@ test('makes writes that refer to the contact wait and fail, but no other writes'
   const databaseURL = await newMigratedDatabase();
   const [store, other] = await openServers(databaseURL);
   const site = await createSite(store);
-  // The first event of a day creates a partition, and that waits for every transaction that uses the table.
+  // Logs the first event of the day before the test, because it creates a partition, and that waits for every
+  // transaction that uses the table.
   await site.server.log({ userUUID: newID('visitor-of-before') });
   const { contactUUID: handle } = await site.browser.createContact({ address: ann, userUUID: phone });
   const { contactUUID } = await site.server.createContact({ address: ann, userUUID: laptop });
   const [{ linkID } = { linkID: '' }] = (await site.server.getContact(contactUUID, 'link')).links ?? [];
   const client = await connect(databaseURL);
   try {
-    // The lock of a transaction that stores refused requests. An erasure takes it last.
+    // Takes the lock of a transaction that stores refused requests, which an erasure takes last.
     await client.query(`BEGIN; SELECT pg_advisory_xact_lock_shared(${lockKeys.refused} + ${site.account})`);
     const erasing = site.erase(contactUUID);
     await waitForLockWaits(databaseURL, 1);
@@ -203,7 +204,7 @@ test('makes writes that refer to the contact wait and fail, but no other writes'
       const claim = newContact({ userUUID: newID('another-visitor'), address, time });
       return other.createContact({ ...site.browser, ...claim, verified: false });
     };
-    // There are more writes than the server has connections for them.
+    // Starts more writes than the server has connections for.
     const claiming = Array.from({ length: 8 }, () => claimFor(ann));
     for (const each of [...naming, ...claiming, logging]) expect(await isPending(each)).toBe(true);
     await claimFor(ben);
@@ -276,7 +277,7 @@ test('deletes an event that started before the erasure and is committed after it
     const { account } = site;
     const receipt = await site.erase(contactUUID);
     expect(receipt.complete).toBe(false);
-    // Other writes do not wait for the event.
+    // Other writes do not wait for the slow event.
     await site.server.log({ userUUID: phone });
     await wait(200);
     expect(await site.erase(contactUUID)).toMatchObject({ complete: false, deletedEvents: 0 });

@@ -1,4 +1,4 @@
-// Races between the statements of two writes, such as an erasure and another write, forced by delaying a statement.
+// Tests races between the statements of two writes, such as an erasure and another write, by delaying a statement.
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -90,7 +90,7 @@ const withConnection = async <Value>(
 };
 
 const expectNoDeadlock = async (databaseURL: string) => {
-  // Backends report their statistics once a second.
+  // Waits because backends report their statistics only once a second.
   await wait(1_100);
   const counted = 'SELECT deadlocks::integer FROM pg_stat_database WHERE datname = current_database()';
   expect(await querySQL(databaseURL, counted)).toEqual([{ deadlocks: 0 }]);
@@ -169,7 +169,7 @@ test('makes the replay of a refused request wait for the erasure of its contact,
     await waitForLockWaits(databaseURL, 2);
     await client.query('COMMIT');
     await erasing;
-    // The request was erased with the contact.
+    // Expects no response, because the request was erased with the contact.
     expect(await replaying).toBeUndefined();
   });
   await expectNoDeadlock(databaseURL);
@@ -213,7 +213,7 @@ test('leaves no event that refers to the contact by a handle', async () => {
   expect(await querySQL(databaseURL, 'SELECT 1 FROM event')).toEqual([]);
 });
 
-test('is not starved by a sequence of overlapping writes to its contact', async () => {
+test('Takes the locks that events referring to the contact take.', async () => {
   const { databaseURL, site } = await setUp();
   const { contactUUID } = await site.server.createContact({ address: ann, userUUID: laptop });
   let isErased = false;
@@ -288,7 +288,7 @@ test('does not accept a claim that is dropped in the meantime', async () => {
   const accepting = site.acceptClaim(handle);
   const refused = expectRefusal(accepting, 'unknown_claim', 'claimID');
   await blocked;
-  // As when the user exceeds the limit of claims.
+  // Deletes the claim, as the server does when the user exceeds the limit of claims.
   await querySQL(databaseURL, 'DELETE FROM statement_place; DELETE FROM statement; DELETE FROM contact_user');
   await querySQL(databaseURL, 'DELETE FROM claim_name; DELETE FROM claim');
   release();

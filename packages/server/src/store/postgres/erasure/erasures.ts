@@ -143,7 +143,10 @@ const insertErasure = `
   INSERT INTO erasure (account, erasure, "erasedTime", "deletedEvents", complete, "verifiedOnly")
   VALUES ($1, nextval('erasure_number'), $2, 0, false, $3) RETURNING erasure`;
 
-/** Deletes events with close sequences, of one holder or of any holder. Returns the number of deleted events. */
+/**
+ * Deletes events whose sequences are close to each other, of one holder or of any holder. Returns the number of deleted
+ * events.
+ */
 const deleteEvents = async (
   db: Transaction,
   holder: number | undefined,
@@ -216,7 +219,7 @@ const eraseGroup = async (
   const linked = links.flatMap(({ user, verified }) => (verified || !verifiedOnly ? user : []));
   const claimants = verifiedOnly ? [] : claims.map(({ user }) => user);
   const claimedIDs = claims.flatMap(({ externalID }) => externalID || []);
-  // A claimed external ID that is the key of another contact identifies that contact, not this one.
+  // Excludes a claimed external ID that is another contact's key, because it identifies that contact, not this one.
   const otherKeys = await db.all<{ externalID: string }>(
     `SELECT "contactExternalID" AS "externalID" FROM contact_external_id
      WHERE account = $1 AND "contactExternalID" = ANY ($2::text[]) AND contact <> ALL ($3::bigint[])`,
@@ -278,7 +281,7 @@ export const createErasures = (parts: ErasureParts) => {
       [db.account, stretch.after, stretch.through],
     );
     const sent = events.map(({ holder, body, eventTime }) => ({ holder, ...readBody(body, eventTime) }));
-    // The keys are dropped, so that the file can be imported again.
+    // Drops the keys, so that the file can be imported again.
     await dedup.dropKeys(db, sent);
     await addDeleted(db, undoing.erasure, await deleteEvents(db, undefined, events));
     if (events.length < eventsPerStep) await importUndo.continueStretch(db, undoing, stretch);
@@ -298,7 +301,7 @@ export const createErasures = (parts: ErasureParts) => {
     async eraseContact(db: Transaction, { time, verifiedOnly, ...name }: NewErasure): Promise<ErasureReceipt> {
       const { contactUUID } = name;
       const row = contactUUID === undefined ? undefined : await finder.byUUID(db, contactUUID);
-      // Read after the row, because if the row is gone, the erasure that deleted it is then visible.
+      // Reads the erasure after the row: if the row is gone, the erasure that deleted it is then visible.
       const erased = contactUUID === undefined || row ? undefined : await finder.findErasure(db, contactUUID);
       if (erased !== undefined) return readReceipt(db, erased, contactUUID as string);
       const named = row ?? (await finder.byName(db, name));
@@ -308,7 +311,7 @@ export const createErasures = (parts: ErasureParts) => {
 
     /** Deletes up to `eventsPerStep` events of an account's erased contacts. Returns whether more remain. */
     async continueErasures(db: Transaction): Promise<boolean> {
-      // A stretch is processed only once its sequences are settled, because events that are still uncommitted must be
+      // Processes a stretch only once its sequences are settled, because events that are still uncommitted must be
       // deleted too. Until then, reads hide its events.
       const { settled } = await readSettled(db, db.account);
       const next = await db.get<{ erasure: number; holder: number; after: number; through: number }>(
@@ -359,14 +362,17 @@ export const createErasures = (parts: ErasureParts) => {
       return deleteEvents(db, undefined, events);
     },
 
-    /** Deletes up to `maxEvents` events and `maxRefused` refused requests from before a time. Returns how many. */
+    /**
+     * Deletes up to `maxEvents` events and `maxRefused` refused requests from before a time. Returns the numbers of
+     * deleted rows.
+     */
     async deleteEventsBefore(
       db: Transaction,
       { time, maxEvents, maxRefused, now = Infinity }: OldOfAccount,
     ): Promise<{ events: number; refused: number }> {
       await setLocally(db, orderedEventSettings);
       const events = await deleteEvents(db, undefined, await findOldEvents(db, { time, limit: maxEvents, now }));
-      // Refused requests are not stored longer than events.
+      // Deletes refused requests too, because they are stored no longer than events.
       return { events, refused: await refused.evictBefore(db, time, maxRefused) };
     },
   };

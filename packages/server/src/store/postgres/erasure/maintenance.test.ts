@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import type { Transaction } from '../transactions/transaction.ts';
 import { startMaintenance } from './maintenance.ts';
 
-/** A transaction that can take the maintenance lock, or can't. */
+/** Returns a fake transaction that can take the maintenance lock or, if `mine` is false, cannot. */
 const withLock = (mine: boolean) => ({ one: async () => ({ mine }) }) as unknown as Transaction;
 
 const find = async () => [1];

@@ -30,14 +30,14 @@ interface Parts {
   readonly find: () => Promise<readonly number[]>;
   /** Runs a step for an account in its own transaction. */
   readonly inTransaction: (account: number, step: (db: Transaction) => Promise<boolean>) => Promise<boolean>;
-  /** Returns whether there is more to do for the account. */
+  /** Runs a step. Returns whether there is more to do for the account. */
   readonly step: (db: Transaction) => Promise<boolean>;
 }
 
 export const startMaintenance = ({ find, inTransaction, step }: Parts) => {
   let isStopping = false;
   let isWoken = false;
-  /** Whether something was written since a check that found nothing. */
+  /** Whether something may have been written since a check that found nothing. */
   let mayHaveWork = true;
   let resting = new AbortController();
 
@@ -57,7 +57,7 @@ export const startMaintenance = ({ find, inTransaction, step }: Parts) => {
     let more = false;
     for (const account of accounts) {
       if (isStopping) break;
-      // A failed step is retried after the pause.
+      // Retries a failed step after the pause.
       more = (await inTransaction(account, stepAlone).catch(() => false)) || more;
     }
     return more;

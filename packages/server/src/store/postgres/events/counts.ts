@@ -24,7 +24,7 @@ type Span = [
   to: number,
 ];
 
-/** Returns the span of the events with from <= eventTime < to; undefined if there are none. */
+/** Returns the span of the events with from <= eventTime < to; undefined if there are no such events. */
 const spanOf = async (db: AccountConnection, account: number, from: number, to: number): Promise<Span | undefined> => {
   const days = await daysOf(db, { account, from, to, after: 0, through: Number.MAX_SAFE_INTEGER });
   const [first, last] = [days.at(0), days.at(-1)];
@@ -109,8 +109,8 @@ interface QuarterHour {
 const timesIn = async (db: AccountConnection, account: number, eventID: number, total: QuarterHour) => {
   const from = total.quarter * quarterHourMilliseconds;
   const to = from + quarterHourMilliseconds;
-  // A time outside of the quarter hour means that events were deleted, perhaps the first or last event, so the events
-  // are read.
+  // If a stored time is outside of the quarter hour, events were deleted, perhaps the first or last event, so the
+  // events themselves are read.
   if (total.firstTime >= from && total.lastTime < to) return total;
   // `spanOf` does not return undefined, because the total counts events in this quarter hour.
   const span = (await spanOf(db, account, from, to)) as Span;

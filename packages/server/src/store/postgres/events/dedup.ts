@@ -48,7 +48,7 @@ const repeatColumns = [
   ['key', 'uuid'],
   ['day', 'integer'],
 ] as const;
-// Returns the keys that already existed. Usually none did, and the statement then only counts, and returns no row.
+// Returns the keys that already existed. Usually there are none: the statement then only counts, and returns no row.
 const insertKeys = createBatchStatement(repeatColumns, (parts) => {
   const insert = insertRowsSQL(parts, 'event_repeat', repeatColumns, { end: 'ON CONFLICT DO NOTHING RETURNING key' });
   return `
@@ -68,7 +68,7 @@ const columnsOf = (eventKeys: readonly Pick<EventKey, 'holder' | 'key'>[]) => [
   bigints(eventKeys, ({ holder }) => holder),
   uuids(eventKeys, ({ key }) => key),
 ];
-/** All transactions insert in the same order, to prevent deadlocks. */
+/** Sorted, so that all transactions insert in the same order, which prevents deadlocks. */
 const inOrder = (eventKeys: readonly EventKey[]) =>
   [...eventKeys].sort((a, b) => a.holder - b.holder || (a.key < b.key ? -1 : 1));
 const toKey = (hexadecimal: string) => Buffer.from(hexadecimal, 'hex').toString('latin1');
@@ -121,7 +121,7 @@ export const createDedup = ({ secret, withErased, withEither }: StoredRepeats) =
         repeats.has(key) || (keyWithoutKind !== undefined && repeats.has(keyWithoutKind));
     },
 
-    /** Deletes the keys of events that server tokens sent. */
+    /** Deletes the keys of events that server tokens have sent. */
     async dropKeys(db: Transaction, events: readonly { readonly holder: number; readonly eventUUID: string }[]) {
       const keys = events.map(({ holder, eventUUID }) => ({ holder, key: eventKey(holder, eventUUID, 1) }));
       await db.run(

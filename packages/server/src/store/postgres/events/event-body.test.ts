@@ -17,7 +17,7 @@ const event: NewBody = { eventTime, timeReplaced: false, eventUUID: 'event-00001
 
 const toBody = (one: NewBody, receivedTime: number): Buffer => toBodies([{ ...one, receivedTime }])[0] as Buffer;
 
-/** The expected result of reading the body. */
+/** Returns the expected result of reading the body. */
 const toRead = ({ timeReplaced, eventUUID, attributes }: NewBody, receivedTime: number) => ({
   receivedTime,
   timeReplaced: timeReplaced ? 1 : 0,

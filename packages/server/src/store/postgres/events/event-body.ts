@@ -118,7 +118,8 @@ export const toBodies = (events: readonly (NewBody & { readonly receivedTime: nu
 };
 
 /**
- * Returns bytes that are in the body of every event with this attrID, or attrID and attrValue, and in few other bodies.
+ * Returns bytes that occur in the body of every event with this attrID, or with this attrID and attrValue, and in few
+ * other bodies.
  */
 export const toSearchBytes = (attrID: string, attrValue?: string): Buffer => {
   const bytes = createByteWriter(usualBytes);
@@ -127,7 +128,7 @@ export const toSearchBytes = (attrID: string, attrValue?: string): Buffer => {
   return bytes.written();
 };
 
-/** Whether an event has an attribute with this value, or with any value if none is given. */
+/** Whether an event has an attribute with this value or, without a value, has the attribute at all. */
 export const hasAttribute = (
   { attributes }: Pick<EventBody, 'attributes'>,
   attrID: string,
@@ -143,7 +144,8 @@ const beyondASCII = /[\x80-\xff]/;
 
 /** Creates a reader of a body, whose values must be read in their order. */
 const createReader = (body: Buffer) => {
-  // One character per byte: slices of this string are cheap, and ASCII texts, the usual case, need no decoding.
+  // Decodes one character per byte: slices of this string are cheap, and ASCII texts, the usual case, need no further
+  // decoding.
   const characters = body.toString('latin1');
   let at = 0;
 

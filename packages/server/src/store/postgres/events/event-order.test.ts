@@ -1,5 +1,5 @@
-// A page reads only a few rows, even of a holder with very many events, although PostgreSQL expects this holder to have
-// few.
+// Tests that a page reads only a few rows, even of a holder with very many events, although PostgreSQL expects this
+// holder to have few.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
@@ -66,7 +66,10 @@ const rowsRead = async (statements: readonly RecordedStatement[], generic = fals
 
 const page = (query: object) => () => store.getEvents({ account: site.account, order: 'desc', limit: 50, ...query });
 const aboutEvents = ({ text }: RecordedStatement) => /\bFROM event\b/.test(text);
-/** The maximum number of rows read for 50 events: two groups of rows, if the events are on both sides of a boundary. */
+/**
+ * The maximum number of rows read for 50 events: two groups of rows, because the events may be on both sides of a
+ * boundary.
+ */
 const maxRows = { holder: 2 * 2 ** 10, account: 2 * 2 ** 8 };
 
 test.each<[string, number, object]>([

@@ -10,13 +10,13 @@ const bits = { holder: 10, account: 8 } as const;
 /** The first column of an index. */
 type OrderedBy = keyof typeof bits;
 
-/** Returns SQL for the group of a sequence, as in the index. `sequence` is SQL too. */
+/** Returns SQL for the group of a sequence, as in the index. `sequence` is an SQL expression. */
 export const sequenceGroup = (by: OrderedBy, sequence = 'sequence'): string => `(${sequence} >> ${bits[by]})`;
 
 export const isSameGroup = (by: OrderedBy, one: number, other: number): boolean =>
   Math.floor(one / 2 ** bits[by]) === Math.floor(other / 2 ** bits[by]);
 
-/** Returns SQL for after < sequence <= through. Both parameters are SQL of type bigint. */
+/** Returns SQL for after < sequence <= through. Both parameters are SQL expressions of type bigint. */
 export const within = (by: OrderedBy, after: string, through: string): string =>
   `sequence > ${after} AND sequence <= ${through}
    AND ${sequenceGroup(by)} >= ${sequenceGroup(by, after)} AND ${sequenceGroup(by)} <= ${sequenceGroup(by, through)}`;

@@ -1,4 +1,4 @@
-// The limits of a page, with values small enough to reach in a test.
+// Tests the limits of a page, with values small enough to reach in a test.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { recordStatements } from '../../../../test/fixtures/plans.ts';
 import { newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
@@ -14,8 +14,8 @@ import { createEventPager, readStep } from './event-pages.ts';
 
 const perMonth = 6_000;
 /**
- * The first and last events of a month, and the events on both sides of the 5,000th (the size of a step) from either
- * end.
+ * Matches the first and last events of a month, and the events on both sides of the 5,000th (the size of a step) from
+ * either end.
  */
 const isRare = (nth: number) => [0, 999, 1_000, 4_999, 5_000, 5_999].includes(nth % perMonth);
 const rare = Array.from({ length: 3 * perMonth }, (_, nth) => nth).filter(isRare);
@@ -90,7 +90,7 @@ describe.each(['asc', 'desc'] as const)('a page of events, %s', (order) => {
     expect(pages.map(({ next }) => next)).toEqual([...ends.map((nth) => sequences[nth]), null]);
   });
 
-  test('needs few statements, even if all events match falsely and few are requested', async () => {
+  test('needs few statements, even if all events are false matches and few events are requested', async () => {
     const other = await createSite(store, { time: site.time + 62 * day });
     const event = { attributes: [['plan', 'page'] as const] };
     for (let batch = 0; batch < 3; batch += 1) await other.browser.log(...Array.from({ length: 1_000 }, () => event));
@@ -110,7 +110,7 @@ describe.each(['asc', 'desc'] as const)('a page of events, %s', (order) => {
     expect(ends.length).toBeGreaterThan(1);
   });
 
-  test('is the last if nothing is left to examine, even at the limit', async () => {
+  test('is the last page if nothing is left to examine, even at the limit', async () => {
     const all = { maxExamined: 3 * perMonth, maxCharacters: Infinity };
     expect(await pagesOf({ order, attrID: 'none' }, all)).toMatchObject([{ next: null }]);
   });
@@ -155,7 +155,7 @@ test.each([
   expect(read).toEqual(order === 'asc' ? expected : expected.toReversed());
 });
 
-test('prepares as many statements for attributes with a hundred merged entries as for those with two', async () => {
+test('prepares no more statements for attributes with a hundred merged entries than for attributes with two', async () => {
   const texts = new Set<string>();
   const read = async (sql: string) => {
     texts.add(sql);

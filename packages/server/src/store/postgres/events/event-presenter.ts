@@ -45,7 +45,7 @@ export const toEvent = ({ holder, sequence, user, eventTime, account, day, event
   };
 };
 
-/** What an account's catalogues contain about a page's events. */
+/** The parts of an account's catalogues that concern a page's events. */
 interface Entries {
   readonly merges: CatalogueMerges;
   /** Returns the names of events; null for unlisted events. */
@@ -71,7 +71,7 @@ export const toStoredEvents = async (
   for (const { user, userUUID } of [...others.users, ...named]) userUUIDs.set(user, userUUID);
   const statementsOf = ({ user }: EventRow): readonly ClaimedStatement[] =>
     (user === null ? undefined : (facts.statements.get(user) ?? others.statements.get(user))) ?? [];
-  // Only the contacts in the deciding statements are read.
+  // Reads only the contacts in the deciding statements.
   const decided = events.map((event) => why(event, statementsOf(event)));
   const contacts = await readChains(db, distinct(decided.flatMap(({ owner }) => owner ?? [])), facts.contacts);
   const claimIDs = new Map(

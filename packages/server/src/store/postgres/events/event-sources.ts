@@ -61,7 +61,7 @@ export const createEventSources = (contacts: ContactFinder) => {
     if (!contact) throw await contacts.missingNamed(db, named);
     const group = initial.isMerged ? await groupOf(db, contact.contact) : [contact.contact];
     const facts = initial.isMerged ? await readContactFacts(db, numbersOf(group), userUUID) : initial;
-    // No user has the number 0.
+    // 0 selects no user, because user numbers start at 1.
     const onlyUser = userUUID === undefined ? null : only;
     // A user without events has no first day.
     const active = facts.users.filter(({ firstDay }) => firstDay !== null);

@@ -105,7 +105,7 @@ const insertEvents = createInsert('event', [
   ['day', 'integer'],
 ]);
 
-/** Returns the events that link their user: for each unlinked user, the first with a contact. */
+/** Returns the events that link their user: for each unlinked user, the first event with a contact. */
 const findLinks = async (db: Transaction, both: readonly Entry[]): Promise<Set<Entry>> => {
   const links = new Set<Entry>();
   for (const [account, entries] of byAccount(both)) {
@@ -224,7 +224,8 @@ const checkEntries = async (parts: EventParts, db: Transaction, entries: readonl
     const { batch, event } = entry;
     entry.refusal = catchRefusal(() => checks.check(batch.account, batch.browser, event));
     const since = entry.user?.since ?? 0;
-    // `store` recognizes repeats of today. A refused event is never stored, so its repeats are looked up now.
+    // Looks up repeats of refused events now, because `store`, which recognizes repeats of today, never gets a refused
+    // event.
     const { day } = db.of(batch.account).currentDay;
     if (entry.key && (since < day || entry.refusal || dedup.mustLookUpToday)) lookups.push({ ...entry.key, since });
   }
@@ -284,8 +285,8 @@ export const createEventWriter = (parts: EventParts) => {
       ),
     ]);
     const links = await findLinks(db, both);
-    // Sequences are drawn after the users' rows are locked, so that they are higher than those of transactions that
-    // held the locks before.
+    // Draws sequences after the users' rows are locked, so that they are higher than those of transactions that held
+    // the locks before.
     const [isNew, drawn] = await Promise.all([
       dedup.store(db, entries.map(keyOf)),
       drawSequences(db, entries.length + links.size),
@@ -317,7 +318,7 @@ export const createEventWriter = (parts: EventParts) => {
       ...ofContacts.flatMap(([account, group]) => updateContactActivity(db.of(account), group)),
     ];
     const unlisted = newEntries.filter((entry) => mayHaveNewID(entry, checks));
-    // Without new IDs, all statements are sent together.
+    // Sends all statements together if there are no new IDs.
     const [idsOf] =
       unlisted.length === 0
         ? [checks.idsOf]

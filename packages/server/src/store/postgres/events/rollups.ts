@@ -73,7 +73,7 @@ export const rollupsOf = ({ slot }: Pick<Transaction, 'slot'>, events: readonly 
 
 /**
  * Subtracts the events that this transaction deleted. Stores times outside of the quarter hour, which make reads look
- * up the first and last events. A day's bytes do not change, because reads assume that deleted events had the day's
+ * up the first and last events. Does not change a day's bytes, because reads assume that deleted events had the day's
  * average size (usage.ts).
  */
 export const subtractFromRollups = async (db: Transaction, events: readonly CountedEvent[]): Promise<void> => {

@@ -19,7 +19,7 @@ const readFirstSequence = async (db: AccountConnection, account: number, end: nu
     `SELECT sequence FROM event WHERE account = $1 ORDER BY ${inGroups('account')} LIMIT 1`,
     [account],
   );
-  // Beyond the settled sequence, there may be an earlier event that is still uncommitted.
+  // Stops at the settled sequence, because an earlier event beyond it may still be uncommitted.
   return Math.min(first?.sequence ?? Infinity, end + 1);
 };
 

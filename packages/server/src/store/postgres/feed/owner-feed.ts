@@ -82,7 +82,7 @@ export const feedOwners = async (db: Snapshot, { account, since }: RequestOf<'fe
   }
 
   const changes = await db.all<OwnerChange>(
-    // On a cluster, all changes of a transaction have the same number.
+    // Reads all changes with the last number, because on a cluster all changes of a transaction have the same number.
     `SELECT * FROM owner_change WHERE account = $1 AND change > $2 AND change <= $3
      ORDER BY change FETCH FIRST $4 ROWS WITH TIES`,
     [account, position.change, newest, ownersPerPart],

@@ -83,7 +83,7 @@ export const createImportWriter = ({ users, catalogues, finder, storeEvents }: I
     const keys = { account, newContactUUID, externalID, address };
     const { row } = await runOperation(db, putContact(createContactStore(db, finder), keys, change));
     await catalogues.register(db, account, [{ browser: false, uses }]);
-    // Read again, because `row` is from before the write.
+    // Reads the contact again, because `row` is from before the write.
     const current = (await finder.get(db, row.contact)) as ContactRow;
     const written = await finder.answering(db, current);
     const after = { values: recordedValues(written), updatedTime: written.updatedTime };

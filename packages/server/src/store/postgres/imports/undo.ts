@@ -1,6 +1,6 @@
 /**
- * Undoes imports, a limited number of rows per transaction: deletes their links, then deletes or restores the contacts
- * that they have written.
+ * Undoes imports, a limited number of rows per transaction: deletes the imported links, then deletes or restores the
+ * contacts that the import has written.
  */
 import {
   dropImportStretch,
@@ -42,7 +42,7 @@ export const createImportUndo = ({ contacts, deleteContacts }: UndoParts) => {
     return used;
   };
 
-  /** Restores or deletes a contact. Returns false if the import created the contact and it stays. */
+  /** Restores or deletes a contact. Returns false if the contact stays although the import created it. */
   const undoContact = async (
     db: Transaction,
     { contact, isCreated, updatedTime, changes }: ImportedContact,
@@ -99,7 +99,7 @@ export const createImportUndo = ({ contacts, deleteContacts }: UndoParts) => {
 
     /** Deletes or restores some contacts of an import without stretches, and ends the undo after the last. */
     async continueContacts(db: Transaction, undoing: Undoing): Promise<void> {
-      // Exclusive, so that nothing else uses or changes the contacts between the check and the deletion.
+      // Runs exclusively, so that nothing else uses or changes the contacts between the check and the deletion.
       db.requireExclusive();
       const written = await runOperation(db, findWritten(undoing, contactsPerStep));
       const last = written.at(-1);

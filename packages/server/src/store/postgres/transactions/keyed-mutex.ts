@@ -1,6 +1,6 @@
 /**
- * Runs writes one after the other if PostgreSQL would serialize them anyway. They wait here instead of occupying the
- * few connections, which unrelated writes need.
+ * Runs writes one after the other if PostgreSQL would serialize them anyway. Waiting here, they do not occupy the few
+ * connections, which unrelated writes need.
  */
 import { Refusal } from '../../../shared/refusal.ts';
 
@@ -10,7 +10,9 @@ const maxWaitMilliseconds = 5_000;
 export const createKeyedMutex = () => {
   const last = new Map<string, Promise<unknown>>();
 
-  /** Runs work after all earlier work with the same key. Throws Refusal('unavailable') if it has waited too long. */
+  /**
+   * Runs work after all earlier work with the same key. Throws Refusal('unavailable') if the work has waited too long.
+   */
   return async <Value>(key: string, work: () => Promise<Value>): Promise<Value> => {
     const before = last.get(key);
     const began = performance.now();

@@ -1,4 +1,4 @@
-// Paging through contacts or refused requests misses none of them, no matter how late one is committed.
+// Tests that paging through contacts or refused requests misses none of them, no matter how late one is committed.
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -115,7 +115,7 @@ test.each([
   const databaseURL = await newMigratedDatabase();
   const [one, other] = [await openServer(databaseURL), await openServer(databaseURL)];
   const site = await createSite(one);
-  // Each request has its own token and user, so that none waits for another.
+  // Gives each request its own token and user, so that none waits for another.
   const add = async (store: Store, name: string) =>
     listed.add(store, await site.newCaller('server'), `${name}@example.com`, site.time);
   await add(one, 'early');

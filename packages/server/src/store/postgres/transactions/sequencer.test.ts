@@ -6,8 +6,8 @@ afterEach(() => {
 });
 
 /**
- * A database that draws a number, starting at 9, after each query. Each query returns the next of the results; the last
- * result is repeated.
+ * Creates a database that draws a number, starting at 9, after each query. Each query returns the next of the results;
+ * the last result is repeated.
  */
 const answering = <Answer>(answers: readonly Answer[], millisecondsEach: number) => {
   vi.useFakeTimers({ toFake: ['performance'] });
@@ -24,7 +24,7 @@ const withFloors = (floors: readonly (number | null)[], millisecondsEach: number
   const query = answering(floors, millisecondsEach);
   let floor: number | null = null;
   return {
-    // The last number is queried first.
+    // Queries the last number first.
     async one<Row>() {
       const { last, answer } = query();
       floor = answer;

@@ -82,7 +82,7 @@ const beginHere = async (
   return states;
 };
 
-/** On a cluster, a transaction has one account. */
+/** Begins a transaction on a cluster, where a transaction has one account. */
 const beginOnCluster = async (
   db: BeginConnection,
   { mode, lockTimeoutMilliseconds }: BeginOptions,
@@ -104,7 +104,7 @@ export const beginWriting = async (
   accounts: readonly number[],
 ): Promise<AccountStates> => {
   const begin = db.isDistributed ? beginOnCluster : beginHere;
-  // In ascending order, so that no two transactions wait for each other.
+  // Begins in ascending order, so that no two transactions wait for each other.
   const ascending = [...accounts].sort((a, b) => a - b);
   const states = await begin(db, options, ascending);
   return new Map(states.map((state) => [state.account, state]));
@@ -117,7 +117,7 @@ export const drawNumbers = async (
   count: number,
 ): Promise<number[]> => {
   if (count === 0) return [];
-  // Returned as one row of text, because reading a row per number would take longer than drawing the number.
+  // Selects one row of text, because reading a row per number would take longer than drawing the number.
   const { drawn } = await db.one<{ drawn: string }>(
     `SELECT string_agg(nextval('${numbers}')::text, ' ') AS drawn FROM generate_series(1, $1)`,
     [count],
@@ -128,7 +128,7 @@ export const drawNumbers = async (
 export const drawSequences = (db: Connection, count: number): Promise<number[]> =>
   drawNumbers(db, 'event_order', count);
 
-/** SQL for the floors held by writers of an account; 0: of any account. Runs where the account's rows are. */
+/** SQL for the floors held by writers of an account or, with 0, of any account. Runs where the account's rows are. */
 const heldFloors = (account: number) =>
   account === 0
     ? 'FROM held_floors(0) AS held'
@@ -139,7 +139,7 @@ type ScriptRunner = Pick<HeldConnection, 'script'>;
 export interface Settled {
   /** The last sequence drawn. */
   readonly last: number;
-  /** Snapshots taken from now on contain all sequences up to this one. */
+  /** A snapshot taken from now on contains all sequences up to this one. */
   readonly settled: number;
 }
 
@@ -155,7 +155,7 @@ const readSettledBy = async (db: Reads, floorSQL: string, values: readonly numbe
   return { last, settled: Math.min(last, held?.floor ?? last) };
 };
 
-/** Reads the settled sequence of an account; 0: of all accounts. */
+/** Reads the settled sequence of an account or, with 0, of all accounts. */
 export const readSettled = (db: Reads, account: number): Promise<Settled> =>
   account === 0
     ? readSettledBy(db, 'SELECT min(held.floor) AS floor FROM held_floors(0) AS held', [])
@@ -188,7 +188,10 @@ export const waitForSettled = async (db: Reads, account: number): Promise<number
   return last;
 };
 
-/** Before the first number is drawn, `last_value` is already that number. */
+/**
+ * SQL for the last number drawn. Checks `is_called`, because before the first draw `last_value` is already the first
+ * number.
+ */
 const lastSQL = {
   contact_number: () => 'SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last FROM contact_number',
   refused_number: () => 'SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last FROM refused_number',

@@ -78,7 +78,7 @@ describe('a transaction', () => {
       const [first, second, third] = accounts as [number, number, number];
       const taking = vi.spyOn(pool, 'take');
       expect(await writeOn(1, first, second, third)).toEqual([today + 1, today + 1, today + 1]);
-      // The statements: the work, the unprepared day, its partitions, the day, and the work again.
+      // Expects these statements: the work, the unprepared day, its partitions, the day, and the work again.
       expect(taking).toHaveBeenCalledTimes(5);
       expect(await daysOn()).toEqual([1, 1, 1, 0]);
     });
@@ -99,7 +99,7 @@ describe('a transaction', () => {
       await holder.script(`BEGIN; SELECT pg_advisory_xact_lock_shared(${BigInt(lockKeys.accounts) + BigInt(locked)})`);
       await expect(writeOn(4, ...accounts)).rejects.toMatchObject({ code: 'unavailable', cause: { code: '55P03' } });
       expect(await daysOn()).toEqual([3, 4, 4, 4]);
-      // With a single account, it waits for the default lock timeout.
+      // A transaction with a single account waits for the default lock timeout.
       const writing = writeOn(4, locked);
       expect(await writeOn(4, ...others)).toEqual(others.map(() => today + 4));
       await holder.rollBack();
@@ -116,7 +116,7 @@ describe('a transaction', () => {
       await holder.script(`BEGIN; SELECT ${locks.join(', ')}`);
       const taking = vi.spyOn(pool, 'take');
       await expect(writeOn(5, ...accounts)).rejects.toMatchObject({ code: 'unavailable' });
-      // The statements: the work, the day for all accounts, and the days for two single accounts.
+      // Expects these statements: the work, the day for all accounts, and the days for two single accounts.
       expect(taking).toHaveBeenCalledTimes(4);
       await holder.rollBack();
       holder.release(false);
@@ -151,7 +151,7 @@ describe('a transaction', () => {
     expect(await countOf('one')).toBe(before + 2);
   });
 
-  test('does not commit after a failed statement, even if the error was ignored', async () => {
+  test('does not commit after a failed statement, even if the work ignores the error', async () => {
     const before = await countOf('one');
     const work = write(pool, 'shared', 0, async (db) => {
       await db.run(add, ['one']);

@@ -36,7 +36,7 @@ export interface Transaction extends AccountConnection, Pick<HeldConnection, 'sl
    * day starts, and the work runs again.
    */
   dayOf(receivedTime: number): number;
-  /** Throws unless the transaction is exclusive; the work then runs again in an exclusive one. */
+  /** Throws unless the transaction is exclusive; the work then runs again in an exclusive transaction. */
   requireExclusive(): void;
   /** Calls `callback` after the commit, to update caches. */
   whenCommitted(callback: () => void): void;
@@ -156,9 +156,9 @@ const createTransaction = (
         await db.script('RELEASE attempt');
         return value;
       } catch (error) {
-        // The savepoint is released, so that an outer attempt rolls back to its own savepoint.
+        // Releases the savepoint, so that an outer attempt rolls back to its own savepoint.
         if (error instanceof Refusal) await db.script('ROLLBACK TO attempt; RELEASE attempt');
-        // These callbacks would cache what is rolled back.
+        // Drops these callbacks, which would cache what is rolled back.
         callbacks.length = callbackCount;
         throw error;
       }
@@ -177,7 +177,7 @@ const createTransaction = (
       of,
       dayOf(receivedTime) {
         if (!startsNewDay(initialState, receivedTime)) return initialState.day;
-        // All accounts start their day together, because at midnight each of them has to. A deleted account has no
+        // Starts the day of all accounts together, because at midnight each of them has to. A deleted account has no
         // state.
         const others = [...states.values()].filter((state) => startsNewDay(state, receivedTime));
         throw new NewDay(states.has(account) ? others.map((other) => other.account) : [account], receivedTime);
@@ -224,7 +224,7 @@ const beginDays = async (
     await begin(accounts, groupLockTimeoutMilliseconds);
   } catch (error) {
     if (!isLockTimeout(error)) throw error;
-    // One by one, so that no other account is held while this waits for a locked account.
+    // Starts the days one by one, so that no other account is held while this waits for a locked account.
     const late: unknown[] = [];
     for (const account of accounts) {
       await begin([account], groupLockTimeoutMilliseconds).catch((failure) => {
@@ -240,7 +240,7 @@ const beginDays = async (
 const prepareDays = async (pool: ConnectionPool, { days, receivedTime }: DaysMissing): Promise<void> => {
   let count = 0;
   for (const day of days) count = await withConnection(pool, (db) => prepareDay(db, day));
-  // A failure is ignored, because this is retried when the next day starts.
+  // Ignores a failure, because this is retried when the next day starts.
   if (count > maxDays) await withConnection(pool, (db) => dropOldDays(db, receivedTime)).catch(() => {});
 };
 
@@ -307,9 +307,9 @@ export const readSnapshot = <Value>(
     pool,
     async (db) => {
       const settled = moments[moment](db, account);
-      // Only a snapshot that is taken after this contains everything.
+      // Waits, because only a snapshot that is taken after this contains everything.
       if (moment.startsWith('all ')) await settled;
-      // PostgreSQL executes pipelined statements in the order in which they were sent.
+      // Sends these without waiting, because PostgreSQL executes pipelined statements in order.
       const begin = [
         'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
         ...(db.isDistributed ? orderedScanSettings : []),

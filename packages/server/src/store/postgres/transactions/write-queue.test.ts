@@ -12,7 +12,7 @@ const batchOf = (count: number): EventBatch => ({
   events: Array.from({ length: count }, () => newEvent()),
 });
 
-/** A store whose commits wait until `finish`. `fails` returns the error of a commit, if any. */
+/** Creates a store whose commits wait until `finish`. `fails` returns the error of a commit, if any. */
 const createFakeStore = (fails: (batches: readonly EventBatch[]) => Error | undefined = () => undefined) => {
   const commits: number[][] = [];
   const waiting: { readonly nth: number; readonly resolve: () => void }[] = [];
@@ -47,7 +47,7 @@ const maxAccounts = 32;
 const maxConcurrentCommits = 4;
 
 describe('batches', () => {
-  test('are collected into the next commit while others run', async () => {
+  test('are collected into the next commit while other commits run', async () => {
     const { store, commits, finish } = createFakeStore();
     const log = createWriteQueue(store);
     const outcomes: Promise<EventOutcome[]>[] = [];
@@ -76,7 +76,7 @@ describe('batches', () => {
     const { store, commits, finish } = createFakeStore();
     const log = createWriteQueue(store);
     const of = (account: number, count: number) => log({ ...batchOf(count), account });
-    // The first batches occupy all connections.
+    // Stores batches that occupy all connections.
     const outcomes = Array.from({ length: maxConcurrentCommits }, (_, nth) => of(nth, 3_000));
     await turn();
     outcomes.push(of(8, 3_000), of(8, 3_000), of(9, 2), of(8, 1), of(10, 3), of(9, 4));

@@ -15,7 +15,7 @@ const maxAccounts = 32;
 /** The maximum number of events per commit, because all of its clients wait until it ends. */
 const maxEvents = 4_000;
 
-/** If this many parts time out and none is stored, a migration must hold a global lock, and the rest is refused. */
+/** After this many timeouts without any stored batch, the rest is refused: a migration must hold a global lock. */
 const maxLockTimeouts = 2;
 
 type WriteQueue = (batch: EventBatch) => Promise<EventOutcome[]>;
@@ -80,7 +80,8 @@ export const createWriteQueue = (store: Store, { measure, isDistributed = false 
   let isScheduled = false;
 
   /**
-   * Takes the batches of the next commit. On a cluster, an account has one commit at a time, because commits cost more.
+   * Takes the batches of the next commit. On a cluster, an account has one commit at a time, because commits cost more
+   * there.
    */
   const take = (): Queued[] => {
     const batches: Queued[] = [];
@@ -164,7 +165,8 @@ export const createWriteQueue = (store: Store, { measure, isDistributed = false 
       const queue = queues.get(batch.account);
       if (queue) queue.push(queued);
       else queues.set(batch.account, [queued]);
-      // Waits for other requests that are read in this turn of the event loop.
+      // Runs after the other requests that are read in this turn of the event loop, so that their batches join the
+      // commit.
       if (!isScheduled) setImmediate(flush);
       isScheduled = true;
     });

@@ -4,7 +4,7 @@ import type { AuditRecord, RequestOf, Store } from '../../store.ts';
 
 type ResultOf<Name extends keyof Store> = Awaited<ReturnType<Store[Name]>>;
 
-/** Default action: the name of the write. Default `account`, `by` and `time`: those of the request. */
+/** The default action is the name of the write. The defaults of `account`, `by` and `time` are those of the request. */
 type Entry = Pick<AuditRecord, 'subject'> & Partial<AuditRecord>;
 
 type EntryBuilder<Name extends keyof Store> = (request: RequestOf<Name>, result: ResultOf<Name>) => Entry[];
@@ -29,10 +29,10 @@ const entryBuilders = {
   updateAccount: (request) => [{ subject: { field: updatedFields(request) } }],
   mergeEntry: ({ kind, id, otherID }) => [{ subject: { catalogue: kind, entryID: id, otherEntryID: otherID } }],
   unmergeEntry: ({ kind, otherID }) => [{ subject: { catalogue: kind, otherEntryID: otherID } }],
-  // The account's own log is deleted with it.
+  // Has no account, because the account's own log is deleted with it.
   deleteAccount: (_, { accountUUID, isGone }) => (isGone ? [{ subject: { accountUUID }, account: null }] : []),
   createToken: ({ tokenID, kind, createdBy = null }) => [{ subject: { tokenID, tokenKind: kind }, by: createdBy }],
-  // Revoking a token again adds no second entry.
+  // Adds no second entry if the token was revoked before.
   revokeToken: ({ tokenID, time }, { revokedTime, descendants }) => [
     ...(revokedTime === time ? [{ subject: { tokenID } }] : []),
     ...descendants.map((each) => ({ subject: { tokenID: each }, account: null, accountOf: each })),
@@ -56,7 +56,7 @@ const entryBuilders = {
   removePasskey: ({ memberID, passkeyID }) => [{ subject: { memberID, passkeyID } }],
   createShareLink: ({ shareID }) => [{ subject: { shareID } }],
   revokeShareLink: ({ shareID }) => [{ subject: { shareID } }],
-  // A repeated request only returns the progress.
+  // Adds no entry for a repeated request, which only returns the progress.
   eraseContact: ({ time }, { contactUUID, erasedTime }) => (erasedTime === time ? [{ subject: { contactUUID } }] : []),
   linkUser: ({ token }, { contactUUID, linkID }) => [{ subject: { contactUUID, linkID }, by: token }],
   unlinkUser: ({ token }, { linkID }) => (linkID === '' ? [] : [{ subject: { linkID }, by: token }]),
@@ -68,7 +68,7 @@ const entryBuilders = {
   voidClaim: ({ claimID, restore }, { contactUUID }) => [{ subject: { claimID, contactUUID, restore } }],
   mergeContact: (_, { contactUUID, otherContactUUID }) => [{ subject: { contactUUID, otherContactUUID } }],
   unmergeContact: (_, { contactUUID }) => [{ subject: { otherContactUUID: contactUUID } }],
-  // A repeated request continues the import, or returns the progress.
+  // Adds no entry for a repeated request, which continues the import or returns the progress.
   createImport: ({ importID }, created) => (created.importID === importID ? [{ subject: { importID } }] : []),
   undoImport: ({ importID, time }, { undoneTime }) => (undoneTime === time ? [{ subject: { importID } }] : []),
   discardRefused: ({ refused }, wasListed) => (wasListed ? [{ subject: { refusedID: String(refused) } }] : []),

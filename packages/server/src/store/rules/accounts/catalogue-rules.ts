@@ -105,7 +105,8 @@ export type ResolvedQuery<Query> = Omit<Query, keyof Naming> & {
   /** Undefined: all events. */
   readonly eventIDs: readonly number[] | undefined;
   /**
-   * In order of precedence: only the value of the first attribute that an event has is compared. Undefined: all events.
+   * The attrIDs, in order of precedence: only the value of the first attribute that an event has is compared.
+   * Undefined: all events.
    */
   readonly attrIDs: readonly string[] | undefined;
 };
@@ -288,7 +289,7 @@ export const checkUses = (ids: AccountCatalogues, browser: boolean, uses: readon
     const id = idOf(ids, use);
     const entry = id === undefined ? undefined : listed[use.kind].get(id);
     if (entry === undefined && strict) throw refusalOf('unknown_id', use, 'this strict account does not list');
-    // An unlisted name can map to the ID of an event that is closed to browsers, so pages must not send such a name.
+    // Refuses names whose ID belongs to an event that is closed to browsers: an unlisted name can map to such an ID.
     if (browser && isForBrowsers(ids, use.kind, id ?? String(unlistedIDIn(ids, use.name as string))) === false) {
       throw refusalOf('id_not_for_browser', use, 'a browser token may not use');
     }
@@ -305,7 +306,7 @@ const isRegisteredOnUse = (
   kind: CatalogueKind,
 ): boolean => !strict && (!browser || browserCatalogue || kind === 'event');
 
-/** Whether a use leaves the catalogues unchanged. */
+/** Whether a use would leave the catalogues unchanged. */
 export const isRegistered = (ids: AccountCatalogues, browser: boolean, use: Use): boolean => {
   if (!isRegisteredOnUse(ids, browser, use.kind)) return true;
   const id = idOf(ids, use);

@@ -141,7 +141,7 @@ export const resolveMergedEntries = <Change extends ContactValues>(
 
 /**
  * Adds the counts of merged event definitions to those of the kept definitions. Returns the kept definitions in
- * ascending order of eventID. `listed`: all events.
+ * ascending order of eventID. `listed` are all events.
  */
 export const mergedDefinitions = (
   definitions: readonly EventDefinition[],

@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import { unlistedNameID } from '@firsthand/contract/labels';
 import type { NewEvent, StoredEvent } from '../../store.ts';
 
-/** Unlisted names have eventIDs from here to 2^31 − 1. Listed ones start at 1,000,000. */
+/** Unlisted names have eventIDs from here to 2^31 − 1. The eventIDs of listed names start at 1,000,000. */
 export const firstUnlistedID = 2 ** 30;
 
 /**
@@ -20,7 +20,10 @@ export const unlistedIDsOf = (name: string): [number, number] => {
   return [idOf(name), idOf(`${name}\0`)];
 };
 
-/** Returns the eventID of an unlisted name: the second ID if the first now has a different name, as after a rename. */
+/**
+ * Returns the eventID of an unlisted name: the second of its IDs if the first now has a different name, as after a
+ * rename.
+ */
 export const unlistedIDOf = (name: string, isNamed: (id: string) => boolean = () => false): number => {
   const [first, second] = unlistedIDsOf(name);
   return isNamed(String(first)) ? second : first;

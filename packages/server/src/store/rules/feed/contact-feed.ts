@@ -46,7 +46,7 @@ export const createContactFeedPage = (
       query,
       isMet: createContactMatcher(resolveMergedFilters(search, merges)),
       needsTimes: query.terms.length === 0 || !isUnlimited(query),
-      // With merged attributes, the value of the first one counts. Terms have no order.
+      // If attributes are merged, the value of the first one counts, but terms have no order.
       needsView: search.attrValue !== undefined && merges.attr.idsOf(search.attrID ?? '').length > 1,
       matches: [] as number[],
     };
@@ -60,8 +60,8 @@ export const createContactFeedPage = (
     undecided: (byTerm: ContactsByTerm): number[] =>
       all.flatMap(({ query, needsView }) => (needsView ? findByTerms(query.terms, byTerm) : [])),
     /**
-     * Adds the contacts that match according to the index. `times`: all contacts of the part, if `needsTimes`.
-     * `viewed`: the contacts that `addViewed` handles instead.
+     * Adds the contacts that match according to the index. `times` are all contacts of the part, if `needsTimes`.
+     * `viewed` are the contacts that `addViewed` handles instead.
      */
     addIndexed(byTerm: ContactsByTerm, times: ReadonlyMap<number, IndexedTimes>, viewed: ReadonlySet<number>): void {
       for (const { query, needsTimes, matches } of all) {

@@ -38,7 +38,7 @@ export const createEventFeedPage = (most: number) => {
   let characters = 0;
   const column = (of: (event: EventRow) => number) => Float64Array.from(events, of);
   return {
-    /** Add events in sequence order. */
+    /** Adds an event. Call it in sequence order. */
     add(event: EventRow): void {
       const row = events.push(event) - 1;
       characters += charactersOf(event);

@@ -7,7 +7,7 @@ import { stretchesOf } from '../../../identity/ownership.ts';
 import type { Statement } from '../../../identity/statements.ts';
 import type { FeedErasure, OwnerFeedPage, OwnershipRange } from '../../report-feed.ts';
 
-/** The number of stored changes. A reader that lags further behind starts over. */
+/** The maximum number of stored changes. A reader that lags further behind starts over. */
 export const maxOwnerChanges = 1_000_000;
 
 /** The number of users or changes in one part of the feed. */
@@ -43,8 +43,8 @@ export const formatPosition = ({ change, mark, user }: OwnerPosition): string =>
   user === undefined ? `${change} ${mark}` : `${change} ${mark} ${user}`;
 
 /**
- * Parses a position. Returns undefined if the changes after it are not stored (any more); the reader must then start
- * over. It must also start over if the store has a different mark at this position.
+ * Parses a position. Returns undefined if the changes after it are no longer stored; the reader must then start over.
+ * It must also start over if the store has a different mark at this position.
  */
 export const positionOf = (text: string | null, newest: number): OwnerPosition | undefined => {
   const [, change, mark, user] = /^(\d{1,15}) (\d{1,15})(?: (\d{1,15}))?$/.exec(text ?? '') ?? [];
@@ -53,7 +53,7 @@ export const positionOf = (text: string | null, newest: number): OwnerPosition |
   return { change: Number(change), mark: Number(mark), ...(user !== undefined && { user: Number(user) }) };
 };
 
-/** Returns a user's owned stretches, ascending, and joins adjacent ones with the same owner. */
+/** Returns the ranges of a user's history that have an owner, ascending. Joins adjacent ranges of the same owner. */
 export const toOwnershipRanges = (statements: readonly Statement[]): OwnershipRange[] => {
   const fed: OwnershipRange[] = [];
   for (const { after, through, contact } of stretchesOf(statements)) {

@@ -4,7 +4,7 @@ import { chooseEvicted, type SenderShare } from './eviction.ts';
 
 const max = { listed: 20, bytes: 1_000 };
 
-/** A list that evicts entries as the drivers do. */
+/** Creates a list that evicts entries as the drivers do. */
 const createList = () => {
   let entries: { sender: number; bytes: number; number: number }[] = [];
   let last = 0;
@@ -65,6 +65,6 @@ it('evicts the oldest entry among senders with equal shares', () => {
   expect(list.add(99, [1])).toMatchObject([{ sender: 1 }]);
 });
 
-it('stops if the shares count more entries than exist', () => {
+it('stops evicting if the shares count more entries than exist', () => {
   expect(chooseEvicted([{ sender: 1, listed: 5, bytes: 5 }], { listed: 9, bytes: 0 }, () => undefined)).toEqual([]);
 });

@@ -32,18 +32,18 @@ const formsInText = (externalID: string): string[] => [
 
 /** The names that identify a person in refused requests. There can be many of each kind. */
 export interface PersonNames {
-  /** Canonical. Searched for anywhere, as a whole. */
+  /** Canonical addresses. Searched for anywhere, as a whole. */
   readonly addresses: readonly string[];
-  /** External IDs from server tokens. From `longID` characters on, they are searched for like addresses. */
+  /** External IDs from server tokens. IDs of at least `longID` characters are searched for like addresses. */
   readonly externalIDs: readonly string[];
   /**
    * External IDs of claims, unless they are another contact's key. Searched for in contactExternalID only: a page chose
    * them, and elsewhere they might be ordinary words.
    */
   readonly claimedIDs: readonly string[];
-  /** Random, and therefore searched for anywhere. */
+  /** Searched for anywhere, because they are random. */
   readonly contactUUIDs: readonly string[];
-  /** Looked up word by word, because there may be thousands. */
+  /** Looked up word by word, because there may be thousands of handles. */
   readonly handles: readonly string[];
   /**
    * Searched for only in userUUID and unknown fields and, in an unparsable request, as words, because a page might have
@@ -70,13 +70,13 @@ export interface ListedText {
   readonly address: string | null;
 }
 
-/** External IDs of at least this length are searched for anywhere. Shorter ones occur in many requests by chance. */
+/** The length from which external IDs are searched for anywhere. Shorter IDs occur in many requests by chance. */
 const longID = 8;
 
 /**
- * Match text next to a name that makes the name part of a longer one: a letter or digit, possibly with one punctuation
- * character in between that IDs and addresses contain. Caseless letters, such as Japanese, don't count, because no
- * spaces separate their words.
+ * Match text before and after a name that makes the name part of a longer one: a letter or digit, possibly with one
+ * punctuation character in between that IDs and addresses contain. Caseless letters, such as Japanese, don't count,
+ * because no spaces separate their words.
  */
 const continuedBefore = /[\p{LC}\p{N}][._%+-]?$/u;
 const continuedAfter = /^[._%+-]?[\p{LC}\p{N}]/u;
@@ -95,7 +95,7 @@ const includesWhole = (text: string, name: string): boolean => {
   return false;
 };
 
-/** For up to this many words, searching for each is faster than looking up every word of the text. */
+/** The number of words up to which searching for each is faster than looking up every word of the text. */
 const fewWords = 10;
 /** The cost of reading an external ID from text, in the unit that `search` yields. */
 const costOfValue = 300;
@@ -126,7 +126,7 @@ export const createPersonSearch = () => {
   const userUUIDs = new Set<string>();
   const wordsOfUsers = new Set<string>();
 
-  /** Returns whether the text has one of the words. Yields costs like `search`. */
+  /** Returns whether the text contains one of the words. Yields costs like `search`. */
   function* hasWord(text: string, words: ReadonlySet<string>): Generator<number, boolean> {
     if (words.size <= fewWords) {
       yield (words.size * text.length) / 20;
@@ -140,7 +140,7 @@ export const createPersonSearch = () => {
   }
 
   /**
-   * Returns whether a request names the person. Yields the cost of each step before it runs: the number of characters
+   * Returns whether a request names the person. Before each step, yields the step's cost: the number of characters
    * whose words could be looked up in the same time.
    */
   function* search({ input, message, address }: ListedText): Generator<number, boolean> {

@@ -36,7 +36,7 @@ const maxMarks = 256;
 
 /** Normalizes text to NFC. Truncates runs of marks to `maxMarks`, because sorting n marks takes O(n²) time. */
 export const normalized = (text: string): string =>
-  // Skip ASCII text: it has no marks, and normalizing would otherwise take most of a search's time.
+  // Skips ASCII text, which has no marks. Normalizing it would take most of a search's time.
   Buffer.byteLength(text) === text.length
     ? text
     : text.replace(/\p{M}+/gu, (marks) => marks.slice(0, maxMarks)).normalize('NFC');
@@ -55,12 +55,14 @@ const withDecoded = (text: string): string => {
 
 const isExternalID = (name: string) =>
   name === 'contactExternalID' || (!fieldNames.has(name) && /contact[\s._-]?external[\s._-]?id$/i.test(name));
-/** An unknown field might be a misspelled `userUUID`, which might be why the request was refused. */
+/**
+ * Includes unknown fields: one of them might be a misspelled `userUUID`, which might be why the request was refused.
+ */
 const isUserUUID = (name: string) => name === 'userUUID' || !fieldNames.has(name);
 
 /**
- * Matches contactExternalID and otherContactExternalID in forms and in JSON, with any quotes or none. The value is in a
- * lookahead, because another field may start inside it. Values over 255 characters are never valid.
+ * Matches contactExternalID and otherContactExternalID in forms and in JSON, with any quotes or none. Captures the
+ * value in a lookahead, because another field may start inside it. Values over 255 characters are never valid.
  */
 const externalIDInText =
   /contact[\s._-]?external[\s._-]?id\W{0,8}?(?:[:=]|\n\s?\n)[\s[(]{0,8}(?=(?:"([^"]{1,255})|'([^']{1,255})|([^"'&\s][^&\n]{0,254})))/gi;
@@ -70,7 +72,7 @@ const userInText = /user[\s._-]?uuid\W{0,8}?[:=]\W{0,8}?([\w-]{16,64})(?![\w-])/
 export function* externalIDsIn(text: string): Generator<readonly string[]> {
   for (const [, quoted, single, bare = ''] of text.matchAll(externalIDInText)) {
     const value = quoted ?? single;
-    // Without quotes, the ID may end before the next comma or bracket, or contain it.
+    // Yields two IDs for a value without quotes, which may end before the next comma or bracket, or contain it.
     yield value === undefined ? [bare.trim(), bare.slice(0, bare.search(/[,}\])]|$/)).trim()] : [value.trim()];
   }
 }
@@ -92,10 +94,10 @@ interface Values {
   readonly userUUIDs: string[];
 }
 
-/** Returns the strings and numbers of a parsed request, and those of them under fields that identify a person. */
+/** Returns the strings and numbers of a parsed request and, among them, those in fields that identify a person. */
 const valuesOf = (input: object): Values => {
   const values: Values = { texts: [], externalIDs: [], userUUIDs: [] };
-  // An explicit stack, because the request controls the depth.
+  // Uses an explicit stack, because the request controls the depth.
   const left: { value: unknown; isID: boolean; isUser: boolean }[] = [{ value: input, isID: false, isUser: false }];
   for (let next = left.pop(); next; next = left.pop()) {
     const { value, isID, isUser } = next;
@@ -108,7 +110,7 @@ const valuesOf = (input: object): Values => {
       for (const each of value) left.push({ value: each, isID, isUser });
     } else if (typeof value === 'object' && value !== null) {
       for (const [name, inner] of Object.entries(value)) {
-        // JSON sent as a form becomes one long field name.
+        // Includes unknown field names, because JSON sent as a form becomes one long field name.
         if (!fieldNames.has(name)) values.texts.push(name);
         left.push({ value: inner, isID: isID || isExternalID(name), isUser: isUser || isUserUUID(name) });
       }

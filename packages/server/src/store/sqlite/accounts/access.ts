@@ -18,7 +18,7 @@ interface Row extends Omit<Access, 'accountOrigin' | 'enrich' | 'userIDIsEmailad
 /** The size of the cache. Unknown tokens are not cached. */
 const maxCached = 10_000;
 
-/** The maximum number of hashes of issued tokens in memory. `wasTokenCreated` returns false for later tokens. */
+/** The maximum number of hashes of issued tokens in memory. For tokens beyond it, `wasTokenCreated` returns false. */
 const maxCreated = 100_000;
 
 /**
@@ -56,7 +56,7 @@ export const createAccess = (db: Connection) => {
 
   const refresh = () => {
     const data = dataVersion.get();
-    // data_version doesn't change with the connection's own commits, so a writing connection always continues.
+    // A writing connection always continues, because data_version doesn't change with the connection's own commits.
     if (data === seenData && db.readonly) return;
     const access = accessVersion.get();
     if (access !== seenAccess) {
@@ -64,7 +64,7 @@ export const createAccess = (db: Connection) => {
       cache.clear();
       seenAccess = access;
     }
-    // Set last: if reading fails, the next request retries.
+    // Assigned last: if reading fails, the next request retries.
     seenData = data;
   };
 

@@ -15,13 +15,13 @@ interface DeletionParts {
   readonly catalogues: Pick<CatalogueWriter, 'forget'>;
 }
 
-/** Tables with their keys, and the condition for an account's rows. */
+/** The tables with their keys, and the condition for an account's rows. */
 const erasureTables = [
   ...['erased_stretch (user, after, erasure)', 'erased_contact (contact)', 'erased_identifier (hash)'],
   ...['erasing_contact (contact)', 'erasing_user (erasure, user)', 'erasing_refused (erasure)'],
 ].map((table) => [table, 'erasure IN (SELECT erasure FROM erasure WHERE account = @account)'] as const);
 const accountTables = [
-  // An undone import references its erasure.
+  // Deleted first, because an undone import references its erasure.
   ...['import_stretch (importID, after)', 'import_contact (importID, contact)', 'import (importID)'],
   'erasure (erasure)',
   'contact_found (contact)',
@@ -96,7 +96,8 @@ export const createAccountDeletion = (db: Connection, { erasures, users, catalog
   const dropPostingsOfAccount = db.prepare(`
     DELETE FROM event_posting
     WHERE segment IN (SELECT segment FROM event_segment) AND what IN (2, 3) AND number = @account`);
-  // Feed readers of other accounts identify their position by a row's mark, so the rows stay, but without references.
+  // Keeps these rows, but without references, because feed readers of other accounts identify their position by a row's
+  // mark.
   const emptyChanges = db.prepare(`
     UPDATE owner_change SET account = 0, user = NULL, contact = NULL, after = NULL, through = NULL
     WHERE change IN (SELECT change FROM owner_change WHERE account = @account LIMIT @most)`);

@@ -90,10 +90,7 @@ export const createCatalogueWriter = (db: Connection, rollups: Pick<Rollups, 'ha
 };
 export type CatalogueWriter = ReturnType<typeof createCatalogueWriter>;
 
-/**
- * Returns a function that returns the names of an account's profiles and tags. It looks up each name, because few are
- * used.
- */
+/** Returns a function that looks up the names of an account's profiles and tags one by one, because few are used. */
 export const createNameReader = (db: Connection): ((account: number) => NameOf) => {
   const select = db
     .prepare<[number, string, string], string>('SELECT name FROM catalogue WHERE account = ? AND kind = ? AND id = ?')

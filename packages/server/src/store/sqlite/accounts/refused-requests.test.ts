@@ -11,7 +11,7 @@ beforeEach(() => {
   db = openMemory();
 });
 
-test('survives a wrong count: evicts the whole list without an error', async () => {
+test('survives a wrong count, and evicts the whole list without an error', async () => {
   const engine = createWriteEngine(db);
   const reads = createReadEngine(db);
   const refused = { operation: 'logEvent', input: { eventID: 'x' }, code: 'invalid_field', message: '', address: null };

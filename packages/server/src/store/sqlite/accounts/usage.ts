@@ -6,7 +6,7 @@ import type { ChunkedRead } from '../transactions/chunked-reads.ts';
 
 /** The rows per step, which takes a few milliseconds. An account may have millions of users. */
 const rowsPerStep = 20_000;
-/** The rows per step if their content is read too. */
+/** The rows per step if a step also reads their content. */
 const contentsPerStep = 2_000;
 
 /**

@@ -43,7 +43,7 @@ test('lists no recent days after the clock was briefly years ahead', () => {
   expect(isActive(active, 100)).toBe(true);
 });
 
-test('lists all days once a day was added that precedes the last one, as after the clock was set back manually', () => {
+test('lists all days once a day is added that precedes the last one, as happens when the clock is set back manually', () => {
   const active = withDay(withDay(withDay(noDays, 100), 110), 108);
   expect(daysOf(active, 95, 115)).toEqual([100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110]);
   expect(daysOf(withDay(active, 98), 95, 115)).toHaveLength(13);

@@ -17,8 +17,8 @@ export interface ActiveDays {
 export const noDays: ActiveDays = { firstDay: null, lastDay: null, days: 0 };
 
 /**
- * The number of days up to `lastDay` in `days`. All earlier days since `firstDay` count as listed. The limit is 52
- * because numbers are exact up to 2 ** 53.
+ * The number of days up to `lastDay` that `days` covers. All earlier days since `firstDay` count as listed. The limit
+ * is 52 because numbers are exact up to 2 ** 53.
  */
 const coveredDays = 52;
 const anyDay = 2 ** coveredDays - 1;
@@ -30,7 +30,7 @@ export const withDay = (active: ActiveDays, day: number): ActiveDays => {
   if (day < lastDay) return { firstDay: Math.min(firstDay, day), lastDay, days: 0 };
   if (day === lastDay) return active;
   const later = Math.min(day - lastDay, coveredDays);
-  // Uses arithmetic, because bitwise operators are limited to 32 bits. Days that are too old are dropped.
+  // Uses arithmetic, because bitwise operators are limited to 32 bits. Drops days that are too old.
   const shifted = ((days || anyDay) % 2 ** (coveredDays - later)) * 2 ** later;
   return { firstDay, lastDay: day, days: shifted + 1 };
 };

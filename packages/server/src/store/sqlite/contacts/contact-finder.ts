@@ -35,7 +35,9 @@ export const createContactFinder = (db: Connection) => {
   const isErasedClaim = (account: number, claimID: string): boolean =>
     erasingClaim.get(account, claimID) !== undefined || findErasure(account, claimName(claimID)) !== undefined;
 
-  /** Whether a handle was erased, for the token that created it. For other tokens it never existed. */
+  /**
+   * Whether a handle was erased. Only the token that created the handle may know: for other tokens it never existed.
+   */
   const isErasedHandle = (account: number, token: number, handle: string): boolean =>
     erasingClaim.get(account, handle)?.token === token || findErasure(account, handleName(token, handle)) !== undefined;
 
@@ -64,8 +66,8 @@ export const createContactFinder = (db: Connection) => {
     byAddress: (account: number, address: string) => byAddress.get(account, address),
     byExternalID: (account: number, externalID: string) => byExternalID.get({ account, externalID }),
     /**
-     * Returns the contact that a request identifies, merged or not. Throws a Refusal if there is none. `prefix`: the
-     * prefix of the request's field names.
+     * Returns the contact that a request identifies, merged or not. Throws a Refusal if there is none. `prefix`
+     * precedes the request's field names in the error.
      */
     byName,
     /** Returns the contact at the end of this contact's merges. */

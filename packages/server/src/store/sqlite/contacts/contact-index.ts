@@ -10,7 +10,7 @@ import { createLastSeen } from './last-seen.ts';
 
 /** The number of contacts in a step, which takes a few milliseconds. */
 const contactsPerStep = 64;
-/** During writes, steps may take at most this fraction (1/n) of the time. */
+/** The maximum fraction (1/n) of the time that steps may take during writes. */
 const writeShare = 4;
 
 export const createContactIndex = (db: Connection) => {
@@ -57,7 +57,7 @@ export const createContactIndex = (db: Connection) => {
     for (const term of after) if (!before.has(term)) addTerm.run(account, term, createdTime, contact);
   };
 
-  /** When the next step may run during writes. */
+  /** The time from which the next step may run during writes. */
   let dueAt = 0;
   let hasWrites = false;
 
@@ -75,7 +75,7 @@ export const createContactIndex = (db: Connection) => {
       for (const contact of contacts) {
         const row = rowOf.get(contact);
         if (row === undefined || row.mergedInto !== null) remove(contact);
-        // An erased contact is merged into itself.
+        // Skips erased contacts, which are merged into themselves.
         if (row !== undefined && row.mergedInto !== contact) refresh(row);
         dropChanged.run(contact);
       }

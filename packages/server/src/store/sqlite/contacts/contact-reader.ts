@@ -30,7 +30,7 @@ const createRowReader = (db: Connection): ReaderOf<ContactReader<ContactRow>> =>
   const { groupsOf, viewsOf } = createContactViews(db);
   const lastSeenOf = createLastSeen(db);
   const namesOf = createNameReader(db);
-  // An erased contact is merged into itself.
+  // Excludes erased contacts, which are merged into themselves.
   const rowsOf = db.prepare<[string, number], ContactRow>(`
     SELECT c.* FROM json_each(?) given CROSS JOIN contact c ON c.contact = given.value
     WHERE c.account = ? AND c.mergedInto IS NOT c.contact`);
@@ -44,8 +44,8 @@ const createRowReader = (db: Connection): ReaderOf<ContactReader<ContactRow>> =>
 };
 
 /**
- * Returns a function that returns the account's changed contacts, with merges followed; undefined if there are more
- * than `maxStaleContacts` in total.
+ * Returns a function that lists the account's changed contacts, with merges followed; undefined if there are more than
+ * `maxStaleContacts` in total.
  */
 const createStaleReader = (db: Connection) => {
   const { followMerges } = createContactFinder(db);

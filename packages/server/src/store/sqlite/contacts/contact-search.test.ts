@@ -84,13 +84,13 @@ test('reads every part of the index in the part’s order, without a sort or a s
   ];
   for (const descending of [false, true])
     for (const source of [...sources, ...ranges]) readAll({ ...source, descending });
-  // Many stale contacts are found by a scan.
+  // Makes many contacts stale, which are found by a scan.
   db.exec('UPDATE contact SET contactStatus = contactStatus WHERE contact <= 2_010');
   for (const descending of [false, true]) readAll({ descending });
   const parts = statements.filter((sql) => sql.includes('CAST($2 AS bigint)'));
   expect(parts).toHaveLength(19);
   for (const sql of parts) {
-    // Small parts are sorted.
+    // Small parts are sorted instead.
     const isSorted = sql.includes('CROSS JOIN contact_found');
     const parameters = Array.from({ length: 11 }, (_, nth) => [nth + 1, 0]);
     const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(Object.fromEntries(parameters)) as { detail: string }[];
@@ -150,7 +150,7 @@ test('takes few steps per page if most contacts match', () => {
 
 test('ends a page early if many contacts were examined, but never returns an empty page', () => {
   const db = openContacts(6_000);
-  // Text is not indexed, so all contacts are examined.
+  // Searches for text, which is not indexed, so all contacts are examined.
   db.exec("UPDATE contact SET contactLastname = 'Wanted' WHERE contact IN (3, 5900)");
   const search = { text: 'wanted' };
   expect(count(db, search)).toMatchObject({ found: 1 });
@@ -162,7 +162,7 @@ test('finds few or many stale contacts by their current values', () => {
   const changeTo = (changed: number) =>
     db.exec(`UPDATE contact_tag SET opt = 0 WHERE tagID = 'rare'; INSERT INTO contact_tag SELECT contact, 'new', 1 FROM contact
       WHERE contact <= ${changed} ON CONFLICT DO NOTHING`);
-  // More than 2,000 stale contacts count as many. A few more would not fit on one page.
+  // 2,010 is more than `maxStaleContacts`, but few enough to fit on one page.
   for (const changed of [50, 2_010]) {
     changeTo(changed);
     expect(count(db, { contactTagID: 'rare' }).found).toBe(0);
@@ -212,7 +212,7 @@ test.each<[string, number, boolean]>([
   ];
   const pagesWhileStale = searches.map((search) => {
     const found = readAll(db, search, () => void (isIndexed && step()));
-    // All contacts are stale again for the next search.
+    // Makes all contacts stale again for the next search.
     if (isIndexed) db.exec('INSERT INTO contact_changed SELECT contact FROM contact WHERE true ON CONFLICT DO NOTHING');
     return found;
   });
@@ -224,7 +224,7 @@ test('does not load more stale contacts than fit on a page', () => {
   const db = openContacts();
   db.exec('INSERT INTO contact_changed SELECT contact FROM contact');
   expect(count(db, { sort: 'seen', descending: true })).toMatchObject({ found: 100 });
-  // The first stale contacts fill the page.
+  // The first stale contacts alone fill the page.
   expect(count(db, { contactTagID: 'common' }).steps).toBeLessThanOrEqual(2);
 });
 

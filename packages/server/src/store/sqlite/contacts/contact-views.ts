@@ -1,4 +1,4 @@
-/** Builds contact views from rows, by the rules in identity/. */
+/** Builds contact views from rows with the rules in identity/. */
 import {
   type ContactRecord,
   type ContactView,
@@ -28,7 +28,7 @@ export const createContactViews = (db: Connection) => {
   const contacts = createContactFinder(db);
   const merges = createMergeReader(db);
   const claims = createClaimReader(db);
-  // Read in bulk, with a JSON array of row numbers, because a statement per contact takes twice as long.
+  // Reads in bulk, with a JSON array of row numbers, because a statement per contact takes twice as long.
   const tags = db
     .prepare<[string], [contact: number, tagID: string, opt: number]>(
       'SELECT t.contact, t.tagID, t.opt FROM json_each(?) given CROSS JOIN contact_tag t ON t.contact = given.value',
@@ -92,7 +92,7 @@ export const createContactViews = (db: Connection) => {
      * merged into it.
      */
     groupOf: (row: ContactRow): ContactRow[] => {
-      // Most contacts are not merged, so one lookup is faster than following merges in both directions.
+      // Most contacts are not merged, so a look-up is faster than following merges in both directions.
       if (row.mergedInto === null && isMergedInto.get(row.contact) === 0)
         return [contacts.get(row.contact) as ContactRow];
       return mergedGroup(row.contact);

@@ -22,8 +22,8 @@ const prepareWrites = (db: Connection) => {
     VALUES (@account, @newContactUUID, @externalID, @externalIDClaim, @address, 'active', @verified, @time, @time)`;
   return {
     insert: db.prepare<unknown[], ContactRow>(`${insert} RETURNING *`),
-    // Both statements do the same work whether or not the key exists, so that the response time does not reveal that to
-    // a browser token.
+    // Both statements do the same work whether or not the key exists, so that the response time does not reveal to a
+    // browser token whether it does.
     upsertAddress: db.prepare<unknown[], ContactRow>(`
       ${insert} ON CONFLICT (account, contactEmailaddress) DO UPDATE SET verified = max(verified, @verified) RETURNING *`),
     upsertExternalID: db.prepare<unknown[], ContactRow>(`

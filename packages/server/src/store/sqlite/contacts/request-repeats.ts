@@ -24,7 +24,7 @@ export const createRequestStore = (
   );
   return {
     dayOf: sequencer.dayOf,
-    /** Requests copied from a PostgreSQL database are known by their keys only. */
+    /** Looks up a request by its key too: requests copied from a PostgreSQL database are known by their keys only. */
     find({ account, userUUID }, { requestUUID, token, user }, day) {
       const key = requestKey({ requestUUID, token });
       const names = [requestName(token, userUUID, requestUUID), requestKeyName(user, key)];

@@ -17,7 +17,7 @@ const source = 'FROM statement s LEFT JOIN claim c ON c.claim = s.claim';
 
 export const statementColumns = `s.sequence, s.user, s.contact, s.claim, s.time, ${marks} ${source}`;
 
-/** Links to a contact that is being erased read as unlinks, which they will become (detaching.ts). */
+/** Returns links to a contact that is being erased as unlinks, which they will become (detaching.ts). */
 const contactAndClaim =
   'iif(e.contact IS NULL, s.contact, NULL) AS contact, iif(e.contact IS NULL, s.claim, NULL) AS claim';
 const erasing = `${source} LEFT JOIN erasing_contact e ON e.contact = s.contact`;
@@ -34,7 +34,7 @@ const toStatement = <One extends Row>(
 ): Omit<One, keyof Marks> & Pick<StatementRow, 'verified' | 'voided' | 'onlyClaimed'> => {
   const { claimAccepted: _, claimVoided: __, ...rest } = row;
   const { verified, voided, onlyClaimed } = decideMarks(row);
-  // A link to a contact that is being erased has no claim any more.
+  // A link to a contact that is being erased no longer has a claim.
   return { ...rest, verified, voided, onlyClaimed: onlyClaimed && row.claim !== null };
 };
 

@@ -19,7 +19,7 @@ export const createUsers = (db: Connection) => {
   const setDays = db.prepare('UPDATE user SET firstDay = ?, lastDay = ?, days = ? WHERE user = ?');
   /**
    * Keyed by userUUID alone, which hashes faster than a key that includes the account. If two accounts use the same
-   * userUUID, only the user read last is cached.
+   * userUUID, only the user that was read last is cached.
    */
   const cache = new BoundedMap<string, User>(maxCached);
 

@@ -37,7 +37,7 @@ const eventOf = (sequence: number): EventRow => ({
   server: 0,
   attributes: [['note', `of ${sequence}`]],
 });
-/** In turn: sent with a browser token, a server token, and an unknown kind of token. */
+/** Returns in turn: a browser token, a server token, and an unknown kind of token. */
 const kindOf = (sequence: number) => ([0, 1, null] as const)[(sequence - 1) % 3] as SentByServer;
 const keyOf = (sequence: number): Buffer =>
   toBytes(createIdempotencyKeys(secret).eventKey(1, `event-${sequence}`, kindOf(sequence)));
@@ -84,7 +84,7 @@ const accountDay: ExportedRow = {
   lastTime: time,
 };
 
-/** Exports a few events. The second event's key has expired; there is also a key for a deleted event. */
+/** Exports a few events. The key of the second event has expired, and there is a key for a deleted event. */
 const createExport = (changes: Partial<Record<ExportedTable, ExportedRow[]>> = {}): DatabaseExport => {
   const rows: Partial<Record<ExportedTable, ExportedRow[]>> = {
     account: [account],
@@ -182,7 +182,7 @@ test('compacts and indexes events while it copies, like a server', async () => {
   };
   await copyInto(path, exported, ignored, { eventsPerSegment: 2 * perPage });
   const db = openConnection(path, 'write');
-  // Readers index the later events in memory.
+  // The remaining events are indexed by readers, in memory.
   expect(db.prepare('SELECT after, through FROM event_segment').all()).toEqual([{ after: 0, through: 8 * perPage }]);
   const request = { account: 1, userUUID: 'visitor-one', order: 'asc', limit: 1_000 } as const;
   const { events } = (await createReadEngine(db)({ name: 'getEvents', request })) as { events: EventRow[] };

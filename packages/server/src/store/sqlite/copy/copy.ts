@@ -17,8 +17,8 @@ import { createEventLogWriter, eventsPerSegment as defaultEventsPerSegment, hold
 
 /** Sets the next sequence, day and row numbers. */
 const writePosition = (db: Connection, { position, numbers }: DatabaseExport): void => {
-  // `remembered` is the last sequence, because the keys of all events are written: no server has to read them from the
-  // blocks.
+  // `remembered` is the last sequence, because the keys of all events are written, so that no server has to read them
+  // from the blocks.
   const columns = 'sequence = @sequence, remembered = @sequence, day = @day, clockDay = @clockDay, secret = @secret';
   db.prepare(`UPDATE position SET ${columns}`).run(position);
   const write = db.prepare('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)');
@@ -97,7 +97,7 @@ const copyAll = async (
     copyEvents(events);
     copied += events.length;
     onProgress({ sequence: end.sequence, last, events: copied });
-    // Indexes the events, as a server does between commits; otherwise, the first reader would index millions of events
+    // Indexes the events, as a server does between commits: otherwise, the first reader would index millions of events
     // in memory. Indexes whole segments only, because each call examines all waiting events.
     if (copied - indexed < eventsPerSegment) continue;
     const engine = createWriteEngine(db, arrangement);
@@ -126,7 +126,8 @@ export const copyInto = async (
   onProgress: OnProgress,
   arrangement: Arrangement = {},
 ): Promise<void> => {
-  // SQLite would apply a leftover log or journal to the new file. lstat also finds dangling links.
+  // Refuses leftover files, because SQLite would apply a leftover log or journal to the new file. lstat also finds
+  // dangling links.
   for (const name of [path, `${path}-wal`, `${path}-journal`]) {
     if (lstatSync(name, { throwIfNoEntry: false })) throw fileExists(name);
   }
@@ -141,8 +142,8 @@ export const copyInto = async (
     ensureFile(draft);
     const db = openConnection(draft, 'write');
     try {
-      // The file is synced once, at the end. References are also checked at the end, because a contact can be merged
-      // into one that is copied later.
+      // Syncs the file once, at the end. References are also checked at the end, because a contact can be merged into
+      // one that is copied later.
       db.pragma('synchronous = OFF');
       db.pragma('foreign_keys = OFF');
       await copyAll(db, exported, onProgress, arrangement);
@@ -156,7 +157,7 @@ export const copyInto = async (
     linkSync(draft, path);
     syncDirectory(dirname(path));
   } catch (error) {
-    // Another process has created the file.
+    // Another process has created the file in the meantime.
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw fileExists(path);
     if (isTransient(error))
       throw new StoreUnusable(`${path} cannot be created: ${(error as Error).message}`, { cause: error });

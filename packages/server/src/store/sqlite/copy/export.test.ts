@@ -32,7 +32,7 @@ test('refuses a file that is missing, being served, or newer', () => {
   unlock();
   inDatabase((db) => db.pragma('user_version = 9000'));
   expect(() => openExport(path)).toThrow('written by a newer Firsthand');
-  // The lock is free again.
+  // Checks that the lock is free again.
   takeLock(path)();
 });
 

@@ -9,7 +9,7 @@ import type { ExamineOptions, Finding } from '../../doctor-findings.ts';
 import { isBackupName, openBackupFolder } from './backup-folder.ts';
 import { changeOwner, findOwner } from './owner.ts';
 
-/** `firsthand doctor` warns if the last backup is older than this. */
+/** The age of the last backup, in days, from which `firsthand doctor` warns. */
 const maxDays = 7;
 
 const markOf = (path: string): string => `${path}-backup`;
@@ -20,7 +20,7 @@ export const markBackup = (path: string, target: string): void => {
     writeFileSync(markOf(path), `${new Date().toISOString()} ${target}\n`);
     changeOwner(markOf(path), findOwner(path));
   } catch {
-    // The backup succeeded anyway.
+    // Ignores the error, because the backup itself has succeeded.
   }
 };
 
@@ -41,8 +41,8 @@ const formatDuration = (milliseconds: number): string => {
 };
 
 /**
- * Reports whether the newest backup in BACKUP_DIR is at most two BACKUP_EVERY periods old. A single missed backup is
- * not reported.
+ * Reports whether the newest backup in BACKUP_DIR is at most two BACKUP_EVERY periods old, so that a single missed
+ * backup is not reported.
  */
 export const examineFolder = (path: string, { backupDir, backupEvery }: ExamineOptions): Finding[] => {
   if (backupDir === undefined || backupEvery === undefined) return [];
@@ -59,7 +59,7 @@ export const examineFolder = (path: string, { backupDir, backupEvery }: ExamineO
     }
   }
   const now = Date.now();
-  // A backup with a future date was made while the clock was ahead, so its age is unknown.
+  // Skips backups with a future date: they were made while the clock was ahead, so their age is unknown.
   const newest = openBackupFolder(path, folder)
     .list()
     .find(({ time }) => time <= now);

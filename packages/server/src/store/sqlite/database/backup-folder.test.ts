@@ -31,7 +31,7 @@ beforeEach(() => {
 
 const wait = () => new Promise((resolve) => setTimeout(resolve, 2));
 const createBackup = async (keep = 7, of = path) => {
-  // Names have millisecond resolution.
+  // Waits because names have millisecond resolution.
   await wait();
   return backupIntoFolder(of, backups, keep);
 };

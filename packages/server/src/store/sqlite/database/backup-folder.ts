@@ -48,7 +48,7 @@ const toTimeText = (time: number): string => new Date(time).toISOString().replac
 
 const isFile = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
-/** `path`: the absolute path of the database. */
+/** `path` is the absolute path of the database. */
 export const openBackupFolder = (path: string, folder: string) => {
   const key = keyOf(path);
   const backup = new RegExp(`^firsthand-${key}-${timePattern}\\.db$`);

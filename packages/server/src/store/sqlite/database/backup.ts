@@ -26,7 +26,8 @@ import { changeOwner, findOwner } from './owner.ts';
 import { verifyBackup } from './verify.ts';
 
 /**
- * Records the backup in the audit log before it is made. If the database can't be written now, it is backed up anyway.
+ * Records the backup in the audit log before it is made. If the database can't be written now, the backup is made
+ * anyway.
  */
 const recordBackup = (path: string): void => {
   try {
@@ -46,10 +47,10 @@ const recordBackup = (path: string): void => {
 const copyTo = (path: string, draft: string): void => {
   const db = openConnection(path, 'read');
   try {
-    // VACUUM moves rows while it packs the copy. Without secure_delete, leftover bytes would survive an erasure on the
-    // restored copy.
+    // Overwrites leftover bytes: VACUUM moves rows while it packs the copy, and without secure_delete, old copies of
+    // these rows would survive an erasure on the restored copy.
     db.pragma('secure_delete = ON');
-    // Copies in one read transaction. db.backup() would restart at every commit of a busy server.
+    // Copies in one read transaction, because db.backup() would restart at every commit of a busy server.
     db.prepare('VACUUM INTO ?').run(draft);
   } finally {
     db.close();
@@ -61,7 +62,7 @@ const copyTo = (path: string, draft: string): void => {
 
 /**
  * Copies the database at `path` to the new file `target`. The copy is complete and synced before it is renamed to
- * `target`. `prepare` is called just before the renaming. Throws if `target` exists.
+ * `target`. Calls `prepare` just before the renaming. Throws if `target` exists.
  */
 export const backupDatabase = (path: string, target: string, prepare: (draft: string) => void = () => {}): void => {
   if (existsSync(target)) throw new StoreUnusable(`${target} already exists: a backup never replaces a file`);
@@ -79,7 +80,7 @@ export const backupDatabase = (path: string, target: string, prepare: (draft: st
   }
 };
 
-/** Copies the record of erasures without a trailing incomplete line: that erasure is not acknowledged yet. */
+/** Copies the record of erasures without an incomplete last line: that erasure is not acknowledged yet. */
 const copyRecord = (path: string, target: string): void => {
   if (!existsSync(recordPathOf(path))) return;
   const text = readFileSync(recordPathOf(path), 'utf8');
@@ -93,7 +94,7 @@ const copyRecord = (path: string, target: string): void => {
   }
 };
 
-/** Free space that a backup leaves for the server, which may write to the same disk. */
+/** The free space that a backup leaves for the server, which may write to the same disk. */
 const reservedBytes = 256 * 1024 * 1024;
 
 /** Throws if the backup could fill the disk, which would stop a server that writes to it. */

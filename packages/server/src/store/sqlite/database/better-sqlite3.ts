@@ -9,7 +9,7 @@ import type BetterSqlite3 from 'better-sqlite3';
 
 const require = createRequire(import.meta.url);
 
-/** The alias of that version in package.json. */
+/** The alias of the version for this Node in package.json. */
 export const packageName = Number.parseInt(process.versions.node, 10) >= 22 ? 'better-sqlite3-13' : 'better-sqlite3';
 
 const Database: typeof BetterSqlite3 = require(packageName);

@@ -41,7 +41,7 @@ export const openConnection = (path: string | Buffer, mode: 'serve' | 'write' | 
       db.pragma('journal_size_limit = 67108864');
       if (mode === 'serve') db.pragma('wal_autocheckpoint = 0');
     }
-    // SQLite does not report an error if it ignores a setting.
+    // Checks the settings, because SQLite ignores a setting that it cannot apply, without an error.
     if (!isLogged || db.pragma('synchronous', { simple: true }) !== 2) {
       throw new StoreUnusable(
         `${isInMemory ? 'a database in memory' : path} cannot be switched to WAL mode, or does not sync its commits`,
@@ -59,7 +59,7 @@ export const openConnection = (path: string | Buffer, mode: 'serve' | 'write' | 
  * full disk prevents it.
  */
 export const emptyLog = (db: Connection): boolean => {
-  // Long enough for read steps to finish, and short enough not to delay waiting events noticeably.
+  // Waits long enough for read steps to finish, but not so long that waiting events are noticeably delayed.
   db.pragma('busy_timeout = 100');
   try {
     return tryNow(() => {

@@ -1,4 +1,4 @@
-// Damage that leaves the database well-formed, so that SQLite does not report it.
+// Tests damage that leaves the database well-formed, so that SQLite does not report it.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -57,7 +57,7 @@ test('makes doctor report changed events, and makes reading them fail', async ()
   damage("UPDATE event_block SET events = replace(events, 'event-as-sent', 'event-as-lent')");
   expect(await events()).toMatchObject({ ok: false, detail: expect.stringMatching(/^1 /) });
   await expect(read(all)).rejects.toThrow('are damaged');
-  // The server starts, but its reads fail in the same way.
+  // Starts a server, which succeeds, but its reads fail in the same way.
   const store = await open();
   await expect(store.getEvents(all)).rejects.toThrow('are damaged');
   await store.close();
@@ -72,7 +72,7 @@ test.each([
     await server.log(event);
   });
   const good = readFileSync(path);
-  // Changed both in the row and in its index.
+  // Changes the text both in the row and in its index.
   const places = [...good.toString('latin1').matchAll(/somebody-as-sent/g)].map(({ index }) => index);
   expect(places.length).toBeGreaterThanOrEqual(2);
   for (const place of places) {

@@ -31,7 +31,7 @@ const examineServer = (path: string): Finding => {
     unlock?.();
     return finding(true, unlock === undefined ? 'running' : 'not running');
   } catch (error) {
-    // The lock file may belong to another user.
+    // Reports the error, because the lock file may belong to another user.
     return finding(false, `cannot tell whether it is running: ${(error as Error).message}`);
   }
 };
@@ -82,7 +82,7 @@ const examineRows = (db: Connection, options: ExamineOptions): Finding[] => {
     { name: 'accounts', ok: accounts > 0, detail: `${accounts}, with ${tokens} live server tokens` },
     checkClock(day),
     { name: 'erasures', ok: true, detail: `${erasing} in progress` },
-    // An older schema lacks blocks or checksums.
+    // Skipped for an older schema, which lacks blocks or checksums.
     ...(isCurrent
       ? [
           examineRefused(db),
@@ -132,7 +132,8 @@ export const examineDatabase = async (databasePath: string, options: ExamineOpti
   const free = bavail * bsize;
   const wal = existsSync(`${path}-wal`) ? statSync(`${path}-wal`).size : 0;
   const inFile = examineFile(path, options);
-  // Scheduled backups have their own finding. The mark of a manual backup can be missing, for example after a restore.
+  // Scheduled backups have their own finding. The mark of a manual backup is then not examined: it can be missing, for
+  // example after a restore.
   const backups = inFile.some(({ name }) => name === 'scheduled backups') ? [] : [examineBackup(path, options)];
   return [
     ...inFile,

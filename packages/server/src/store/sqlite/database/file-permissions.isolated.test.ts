@@ -7,7 +7,8 @@ import { examineDatabase } from './doctor.ts';
 import { ensureFile } from './file.ts';
 import { examinePermissions } from './file-permissions.ts';
 
-// The tests might run as root, who can access everything, or as a user who cannot change owners.
+// Mocks permissions, because the tests might run as root, who can access everything, or as a user who cannot change
+// owners.
 vi.mock('node:fs', async (load) => {
   const fs = await load<typeof import('node:fs')>();
   return { ...fs, accessSync: vi.fn(fs.accessSync), statSync: vi.fn(fs.statSync) };

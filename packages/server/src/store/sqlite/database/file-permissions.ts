@@ -34,8 +34,8 @@ export const refuseInaccessible = (path: string): void => {
 };
 
 /**
- * All files should belong to one user, and only that user should have access. The folder must be closed to others only
- * if that user owns it; a shared folder, such as /tmp, must stay open.
+ * All files should belong to one user, and only that user should have access. The folder must be closed to other users
+ * only if that user owns it: a shared folder, such as /tmp, must stay open.
  */
 export const examinePermissions = (path: string): Finding => {
   const finding = (ok: boolean, detail: string): Finding => ({ name: 'permissions', ok, detail });

@@ -242,7 +242,7 @@ describe('a second server on the same file', () => {
     expect(await (await open()).listAccounts()).toEqual([]);
   });
 
-  test('is refused if several start at the same time without a file, except for one of them', async () => {
+  test('is refused if several start at the same time without a file, except for the first', async () => {
     const openers = await Promise.all([openElsewhere(), openElsewhere(), openElsewhere()]);
     const refused = openers.filter(({ answer }) => !answer.open);
     expect(openers.filter(({ answer }) => answer.open)).toHaveLength(1);
@@ -312,7 +312,7 @@ describe('opening a file that cannot be served', () => {
     ],
   ];
 
-  test.each(files)('refuses %s, and does not change a byte', async (_name, reason, create) => {
+  test.each(files)('refuses %s, and does not change a byte of it', async (_name, reason, create) => {
     await create();
     const before = hashOf(path);
     for (const role of ['server', 'command'] as const) {
@@ -347,7 +347,7 @@ describe('opening a file that cannot be served', () => {
   });
 
   test('refuses a database without a write-ahead log', () => {
-    // An empty name is a temporary database, for which SQLite has no WAL mode.
+    // Opens an empty name, which is a temporary database, for which SQLite has no WAL mode.
     expect(() => openConnection('', 'write')).toThrow(StoreUnusable);
   });
 });
@@ -508,7 +508,7 @@ describe('an erased contact', () => {
       attributes: [['search', `identifying-search-${nth}`]] as const,
     }));
     await site.server.log(...events);
-    // More events than the first commit of an erasure processes.
+    // Creates more events than the first commit of an erasure processes.
     const requests = Array.from({ length: 40 }, () => ({
       operation: 'createContact' as const,
       input: { contactEmailaddress: 'identifying-61@example.com', text: 'x'.repeat(20_000) },
@@ -525,7 +525,7 @@ describe('an erased contact', () => {
     expect(await filesWith('harmless-first-59')).not.toBe('');
     await close(store);
     expect(await filesWith('identifying')).toBe('');
-    // Only the audit log still has the erased contactUUID.
+    // Removes the audit log, which alone still has the erased contactUUID.
     removeAuditLog(path);
     expect(await filesWith(contactUUID)).toBe('');
   });
@@ -648,7 +648,7 @@ describe('examineDatabase', () => {
 
   test('reports all other findings if the lock file cannot be opened', async () => {
     await createDatabase();
-    // Cannot be opened, like another user's file.
+    // Creates a lock file that cannot be opened, like another user's file.
     rmSync(`${path}-lock`, { force: true });
     mkdirSync(`${path}-lock`);
     const { server, events } = await findings();

@@ -41,9 +41,9 @@ export const ensureFile = (path: string): void => {
     writeFileSync(draft, getEmptyDatabase(), { mode: 0o600 });
     const db = new Database(draft);
     db.pragma('synchronous = EXTRA');
-    // Each file has its own secret. This commit also syncs the rest of the file.
+    // Gives each file its own secret. This commit also syncs the rest of the file.
     db.exec('UPDATE position SET secret = randomblob(32)');
-    // Set before another process can open the file, because two processes that change the mode at the same time can
+    // Sets the mode before another process can open the file: two processes that change the mode at the same time can
     // block each other.
     db.pragma('journal_mode = WAL');
     db.close();
@@ -51,7 +51,7 @@ export const ensureFile = (path: string): void => {
     linkSync(draft, path);
     syncDirectory(dirname(path));
   } catch (error) {
-    // Another process may have created the file in the meantime. If it is a Firsthand database, use it.
+    // Another process may have created the file in the meantime. If it is a Firsthand database, that file is used.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
       throw new StoreUnusable(`${path} cannot be created: ${(error as Error).message}`, { cause: error });
     }
@@ -69,7 +69,7 @@ const removeDraft = (draft: string): void => {
 };
 
 /**
- * Throws StoreUnusable unless the file is a Firsthand database that this version can read. `name`: the name in
+ * Throws StoreUnusable unless the file is a Firsthand database that this version can read. `name` is the file's name in
  * messages.
  */
 export const refuseForeign = (path: string, name = path): void => {

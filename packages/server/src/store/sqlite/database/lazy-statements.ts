@@ -1,7 +1,7 @@
 /**
  * Prepares each statement on first use. An engine has 700 statements, which take 25 ms to prepare, and a command or a
- * test uses few of them. Server threads prepare all statements at start, so that they fail immediately if a table is
- * missing.
+ * test uses few of them. Server threads prepare all statements at start, so that a missing table is an error
+ * immediately.
  */
 import type BetterSqlite3 from 'better-sqlite3';
 
@@ -44,7 +44,7 @@ class LazyStatement implements Pick<Statement, 'get' | 'all' | 'run' | 'iterate'
   iterate = (...values: unknown[]): IterableIterator<unknown> => this.#prepared().iterate(...values);
 }
 
-/** Makes a connection prepare its statements on first use, when SQL errors are thrown too. */
+/** Makes a connection prepare its statements on first use. SQL errors are then thrown on first use too. */
 export const prepareLazily = (db: BetterSqlite3.Database): void => {
   const prepare = db.prepare.bind(db);
   db.prepare = ((sql: string) => new LazyStatement(() => prepare(sql) as Statement)) as never;

@@ -17,7 +17,10 @@ const newPath = () => {
   return join(folder, 'firsthand.db');
 };
 
-/** Holds the lock in another process for the given time. `released` returns when the lock was released. */
+/**
+ * Holds the lock in another process for the given time. `released` resolves with the time at which the lock was
+ * released.
+ */
 const holdElsewhere = async (path: string, milliseconds: number) => {
   const script = `
     const Database = require(${JSON.stringify(createRequire(import.meta.url).resolve(packageName))});
@@ -35,7 +38,7 @@ const holdElsewhere = async (path: string, milliseconds: number) => {
   return { released: async () => Number((await lines.next()).value) };
 };
 
-// On a busy machine, the message that the lock is held might arrive too late.
+// Retried, because on a busy machine the message that the lock is held might arrive too late.
 test('waits for a lock that is held briefly', { retry: 9 }, async () => {
   const path = newPath();
   const { released } = await holdElsewhere(path, 100);
@@ -61,7 +64,7 @@ test('gives up quickly if a server holds the lock, but waits as long as a comman
 test.each([
   ['a folder', (file: string) => mkdirSync(file)],
   ['not a database', (file: string) => writeFileSync(file, 'text\n'.repeat(1_000))],
-])('names a lock file that is %s in the error', (_, create) => {
+])('names in the error a lock file that is %s', (_, create) => {
   const path = newPath();
   create(`${path}-lock`);
   expect(() => takeLock(path)).toThrow(StoreUnusable);

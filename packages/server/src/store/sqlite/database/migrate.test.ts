@@ -99,8 +99,8 @@ test('keeps token numbers and references when the table is recreated', () => {
 test('deletes a contact’s oldest surplus claims, except accepted claims and those with a verified link', () => {
   const db = openAt(13);
   db.pragma('foreign_keys = OFF');
-  // Contact 1 has 1,100 claims: claim 1 is accepted, and the link of claim 2 verified. Contact 2 has 900, within the
-  // limit.
+  // Contact 1 has 1,100 claims: claim 1 is accepted, and the link of claim 2 is verified. Contact 2 has 900 claims,
+  // within the limit.
   db.exec(`
     WITH RECURSIVE nth (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM nth WHERE n < 2000)
     INSERT INTO claim
@@ -119,7 +119,8 @@ test('deletes a contact’s oldest surplus claims, except accepted claims and th
 test('deletes a user’s oldest surplus claimed links, except accepted and verified links', () => {
   const db = openAt(15);
   db.pragma('foreign_keys = OFF');
-  // User 1 has 150 links to 150 contacts: claim 1 is accepted, link 2 verified. User 2 alternates between two contacts.
+  // User 1 has 150 links to 150 contacts: claim 1 is accepted, and link 2 is verified. User 2 alternates between two
+  // contacts.
   db.exec(`
     WITH RECURSIVE nth (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM nth WHERE n < 152)
     INSERT INTO claim SELECT n, 'handle-' || n, 1, 1, iif(n <= 150, 1, 2), n, '{}', n = 1, 0, 0, 0 FROM nth;
@@ -142,7 +143,7 @@ test('deletes a user’s oldest surplus claimed links, except accepted and verif
 test('deletes a contact’s oldest surplus claimed links, except accepted and verified links', () => {
   const db = openAt(21);
   db.pragma('foreign_keys = OFF');
-  // Contact 1 has 1,200 links of 24 users in rotation: the claim of user 1 is accepted, the links of user 2 are
+  // Contact 1 has 1,200 links of 24 users in rotation: the claim of user 1 is accepted, and the links of user 2 are
   // verified. User 3 is also linked to contact 3, which is being erased. Contact 2 has 900 links of user 25.
   db.exec(`
     WITH RECURSIVE nth (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM nth WHERE n < 25)
@@ -163,7 +164,7 @@ test('deletes a contact’s oldest surplus claimed links, except accepted and ve
     .prepare<[], number>('SELECT sequence FROM statement WHERE contact = 1 ORDER BY sequence')
     .pluck()
     .all();
-  // 1,101 links come only from open claims, which is 101 too many: user 26's link, and the first 100 of the others.
+  // 1,101 links come only from open claims, which is 101 too many: the link of user 26 and the first 100 other links.
   const isProtected = (sequence: number) => [1, 2].includes(1 + ((sequence - 1) % 24));
   const all = Array.from({ length: 1_200 }, (_, nth) => 1 + nth);
   const surplus = all.filter((sequence) => !isProtected(sequence)).slice(0, 100);

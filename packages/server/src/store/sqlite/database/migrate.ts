@@ -25,7 +25,8 @@ export const migrate = (db: Connection, path: string): void => {
   const migrations = readMigrations(folder);
   const newest = getNewestMigration();
   const foreignKeys = db.pragma('foreign_keys', { simple: true });
-  // A recreated table keeps its row numbers, so dropping the old table must not check the rows that reference it.
+  // Turns foreign keys off: a recreated table keeps its row numbers, so dropping the old table must not check the rows
+  // that reference it.
   db.pragma('foreign_keys = OFF');
   try {
     db.transaction(() => {

@@ -74,8 +74,8 @@ const openHere = (path: string) => {
 };
 
 /**
- * The backup has two events and two contacts. After the backup, a third event was logged and Ann was erased, which is
- * still in the write-ahead log.
+ * Creates a backup with two events and two contacts, and a database in which a third event was then logged and Ann was
+ * erased. The erasure is still in the write-ahead log.
  */
 const createTemplate = () => {
   const folder = temporaryFolder(afterAll);
@@ -100,7 +100,7 @@ const createTemplate = () => {
 };
 let template: ReturnType<typeof createTemplate> | undefined;
 
-/** Copies the template, which is 40 times as fast as creating one. */
+/** Copies the template, which is 40 times as fast as creating another. */
 const createScene = () => {
   template ??= createTemplate();
   const folder = temporaryFolder();
@@ -164,7 +164,7 @@ test('leaves either the old database or the backup after a crash at any point, a
   steps.forEach((step, nth) => void step.mockImplementation(real[nth] as () => void));
   const found = [];
   for (const crash of [...crashes, data]) {
-    // Repeating the restore after the crash has the same result.
+    // Repeats the restore after the crash, which has the same result.
     cpSync(crash, `${crash}-again`, { recursive: true });
     found.push(await readState(join(crash, 'firsthand.db'), contacts));
     await restoreDatabase(join(`${crash}-again`, 'firsthand.db'), backup);
@@ -204,7 +204,7 @@ test('uses the erasure record next to the backup on another machine, and the dat
   expect(await restoreDatabase(elsewhere, backup)).toMatchObject({ previous: null, erasedIdentifiers: 1 });
   expect(await readState(elsewhere, contacts)).toEqual(after);
 
-  // The database itself contains its erasures.
+  // Removes the record: the database itself contains its erasures.
   rmSync(`${path}-erased`);
   rmSync(`${backup}-erased`);
   expect(await restoreDatabase(path, backup)).toMatchObject({ erasedIdentifiers: 1 });

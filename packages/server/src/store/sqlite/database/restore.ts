@@ -84,7 +84,7 @@ const closeCurrent = (path: string): CurrentDatabase => {
     try {
       const isCurrent = db.pragma('user_version', { simple: true }) === getNewestMigration();
       const current = { head: recordHeadOf(db), erased: isCurrent ? listErased(db) : [] };
-      // Fails while another connection is open. Afterwards, the file alone is the complete database.
+      // Fails while another connection is open. After this, the file alone is the complete database.
       db.pragma('journal_mode = DELETE');
       return current;
     } finally {
@@ -124,7 +124,7 @@ const replaceRecord = async (path: string, text: string, owner: Owner | undefine
 
 /** Links the current database to the name `previous`, and removes its log, which would be applied to the backup. */
 const archiveCurrent = (path: string, previous: string): boolean => {
-  // A log is left only if the database could not be closed.
+  // There is a log only if the database could not be closed.
   for (const suffix of ['', '-wal'].filter((each) => existsSync(path + each))) {
     linkSync(path + suffix, previous + suffix);
     chmodSync(previous + suffix, 0o600);

@@ -1,4 +1,4 @@
-/** Inserts several rows per statement. */
+/** Creates functions that insert several rows per statement. */
 import type { Connection } from './connection.ts';
 
 export type RowValue = number | string;

@@ -12,7 +12,7 @@ const examine = (db: Connection): string[] => {
   const check = db.prepare<[], string>(`PRAGMA integrity_check(${maxReported})`).pluck().all();
   if (check.join() !== 'ok') return check;
   if (db.prepare('PRAGMA foreign_key_check').all().length > 0) return ['dangling references'];
-  // An older schema lacks blocks or checksums.
+  // Skipped for an older schema, which lacks blocks or checksums.
   if (db.pragma('user_version', { simple: true }) !== getNewestMigration()) return [];
   const damaged = countDamagedBlocks(db);
   return damaged > 0 ? [`${damaged} damaged blocks of events`] : [];
@@ -22,7 +22,7 @@ const examine = (db: Connection): string[] => {
  * Verifies the whole file at `path`, read-only. Returns the first line of its record of erasures, which identifies the
  * database. Throws StoreUnusable if it is not a Firsthand database, has a newer schema or is damaged.
  *
- * `name`: the name in messages.
+ * `name` is the file's name in messages.
  */
 export const verifyBackup = (path: string, name = path): string => {
   refuseForeign(path, name);

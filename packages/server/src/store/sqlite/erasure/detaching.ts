@@ -60,7 +60,7 @@ const prepareStatements = (db: Connection, rowsPerStep: number) => {
        AND tagID IN (SELECT tagID FROM contact_tag WHERE contact = @contact LIMIT @most)`,
       `DELETE FROM contact_attr WHERE contact = @contact
        AND attrID IN (SELECT attrID FROM contact_attr WHERE contact = @contact LIMIT @most)`,
-      // The values before and after imports.
+      // Deletes the values before and after imports.
       `DELETE FROM import_contact WHERE contact = @contact
        AND importID IN (SELECT importID FROM import_contact WHERE contact = @contact LIMIT @most)`,
     ].map((sql) => db.prepare(sql)),
@@ -88,7 +88,7 @@ export const createDetaching = (
       .ofUserUnfiltered(user)
       .filter(({ contact }) => contact !== null && prepared.isErasing.get(contact) !== undefined);
     const rows = refused.addUserOf(links) + stretches.length + links.length;
-    // Each link gets a copy of its claim's marks, because the claim is deleted.
+    // Gives each link a copy of its claim's marks, because the claim is deleted.
     for (const { sequence, verified, voided } of links)
       prepared.unlink.run({ sequence, verified: Number(verified), voided: Number(voided) });
     return rows;
@@ -117,7 +117,7 @@ export const createDetaching = (
     const claims = prepared.nextClaims.all(contact);
     for (const { claim, claimID, token, user } of claims) {
       if (rows >= most) return rows;
-      // The claim's marks apply to its user's links, so the user is detached first.
+      // Detaches the claim's user first, because the claim's marks apply to the user's links.
       rows += detach(user);
       for (const name of [handleName(token, claimID), claimName(claimID)]) eraseName(name, erasing);
       prepared.dropClaim.run(claim);
@@ -147,7 +147,7 @@ export const createDetaching = (
 
   /** Changes about `rowsPerStep` rows, contact by contact. Returns whether there was anything to do. */
   const runStep = (nextContact: () => ErasingContact | undefined, eraseName: EraseName): boolean => {
-    // The search comes first, because it needs the names that the rest of the step deletes.
+    // Searches first, because the search needs the names that the rest of the step deletes.
     let rows = refused.step();
     for (let current = nextContact(); current && rows < rowsPerStep; current = nextContact()) {
       rows += current.hasNames

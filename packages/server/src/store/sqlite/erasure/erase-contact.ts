@@ -13,7 +13,7 @@ export interface ErasureProgress extends ErasureReceipt {
 }
 
 const pauseMilliseconds = 10;
-/** A contact with 100,000 requests takes several seconds. */
+/** How long to wait: a contact with 100,000 requests takes several seconds. */
 const maxMilliseconds = 60_000;
 
 /** Returns the Store's `eraseContact`. A contact with many claims or requests takes several commits. */
@@ -26,7 +26,7 @@ export const acknowledging =
       if (!hasNames) return receipt;
       if (performance.now() - began > maxMilliseconds) throw new Refusal('unavailable', { retryAfterSeconds: 5 });
       await wait(pauseMilliseconds);
-      // Equivalent to a client that repeats its request.
+      // Acts like a client that repeats its request.
       next = { account: request.account, contactUUID: receipt.contactUUID, time: Date.now() };
     }
   };

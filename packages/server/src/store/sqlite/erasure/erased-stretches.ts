@@ -27,7 +27,7 @@ export const createErasingReader = (db: Connection) => {
       if (erasing.length === 0) return [];
       const erased: ErasedStretch[] = [];
       let list = statements.ofUserUnfiltered(user);
-      // In order, because for a later erasure, the links of an earlier one count as unlinks.
+      // Processes erasures in order, because for a later erasure, the links of an earlier one count as unlinks.
       for (const { erasure, last, verifiedOnly, contacts } of erasing) {
         const group: number[] = JSON.parse(contacts);
         const stretches = stretchesOwnedBy(group, list, { verifiedOnly: verifiedOnly === 1, last });

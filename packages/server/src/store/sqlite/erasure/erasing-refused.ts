@@ -79,7 +79,7 @@ const createPersonReader = (db: Connection) => {
       });
       for (const { at } of some) yield* ofContact(at, verifiedOnly, most);
     }
-    // Users come last, because a user may be detached before its links are read.
+    // Reads users last, because a user may be detached before its links are read.
     for (const some of pages((beyond) => users.all({ of, beyond, most }))) {
       yield personNames({ userUUIDs: some.map(({ userUUID }) => userUUID) });
     }
@@ -95,7 +95,7 @@ export const createErasingRefusedReader = (db: Connection) => {
   const namesOf = createPersonReader(db);
   const all = db.prepare<[], PendingSearch>(`SELECT ${columns}`);
   return {
-    /** Filters out requests that name a person who is being erased. */
+    /** Omits requests that name a person who is being erased. */
     withoutErased<Row extends ListedText & { readonly refused: number; readonly account: number }>(
       rows: readonly Row[],
     ): readonly Row[] {
@@ -116,12 +116,12 @@ export interface ListedBytes {
   readonly bytes: number;
 }
 
-/** Each of these amounts takes as long as changing one row. */
+/** Each of these amounts takes about as long as changing one row. */
 const charactersSearchedPerRow = 1024;
 const bytesReadPerRow = 20 * 1024;
 const bytesDeletedPerRow = 4 * 1024;
 const namesReadPerRow = 4;
-/** Fixed costs, in rows. */
+/** The fixed costs of a step's parts, in rows. */
 const costOfDeleting = 3;
 const costOfList = 0.1;
 
@@ -193,7 +193,10 @@ export const createErasingRefused = (
       return isNeeded;
     },
 
-    /** Adds the user whose links are about to be detached to the searched names. Returns the number of changed rows. */
+    /**
+     * Adds the user whose links are about to be detached to the names of the search. Returns the number of changed
+     * rows.
+     */
     addUserOf: (links: readonly Pick<StatementRow, 'user' | 'contact' | 'verified'>[]): number => {
       if (next.get() === undefined) return 0;
       return links.reduce(

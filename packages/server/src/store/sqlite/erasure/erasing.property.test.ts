@@ -1,4 +1,5 @@
-// Two databases with the same history: one completes erasures immediately, the other runs only an occasional step.
+// Tests two databases with the same history: one completes erasures immediately, the other runs only an occasional
+// step.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { runs } from '../../../../test/fixtures/runs.ts';
@@ -13,7 +14,7 @@ const server = { account: 1, token: 1, browser: false };
 const browsers = [2, 3].map((token) => ({ account: 1, token, browser: true }));
 
 const small = fc.nat({ max: 2 });
-/** Mostly two people on three browsers, so that erased people are claimed again. */
+/** Chooses mostly between two people on three browsers, so that erased people are claimed again. */
 const person = fc.nat({ max: 1 });
 /** An index from the end of the created items. */
 const recent = fc.nat({ max: 5 });
@@ -89,7 +90,7 @@ const arbitraryActions = fc
     ...rest,
   ]);
 
-/** Small steps, so that an erasure takes several. */
+/** Opens an engine with small steps, so that an erasure takes several. */
 const open = () => {
   const db = openMemory();
   const engine = createWriteEngine(db, { rowsPerDetaching: 1 });

@@ -85,7 +85,7 @@ test('repeats on a restored backup the erasures that happened after it, and eras
   const ben = create('ben');
   const cleo = create('cleo');
   for (const name of ['ann', 'ben', 'cleo']) log(name);
-  // The two contacts are merged at the time of the backup, but are no longer merged when one of them is erased.
+  // The two contacts are merged at the time of the backup, but no longer when one of them is erased.
   write('mergeContact', { account: 1, contactUUID: ann, otherContactUUID: cleo, time: 1 });
   const backup = backUp();
   write('unmergeContact', { account: 1, otherContactUUID: cleo, time: 0 });
@@ -108,7 +108,7 @@ test('repeats on a restored backup the erasures that happened after it, and eras
 });
 
 test('keeps what the original erasure kept because it was only claimed', async () => {
-  // Ann's browser claimed the value, and the server wrote it for Ben's.
+  // Ann's browser has claimed this value, and the server has written it to the contact of Ben's browser.
   const claimed = { userUUID: 'browser-of-ann', address: 'ben@example.com' };
   write('createContact', { ...newContact(claimed), ...caller, browser: true, verified: false });
   const ben = create('ben');
@@ -231,7 +231,7 @@ test('acknowledges no erasure that cannot be recorded because the disk is full, 
     { error: expect.objectContaining({ code: 'unavailable', retryAfterSeconds: 5 }) },
     { value: [{ kept: true }] },
   ]);
-  // The contact is already hidden from reads.
+  // Expects that the contact is already hidden from reads.
   await expect(read('getContact', { ...caller, contactUUID: ann, include: [] })).rejects.toThrow();
   expect(readFileSync(`${path}-erased`, 'utf8')).toBe('');
   expect(erase(ann)).toMatchObject({ contactUUID: ann, erasedTime: 5 });

@@ -26,7 +26,7 @@ export interface ErasedIdentifier {
   readonly erasedTime: number;
   readonly hash: Buffer;
   /**
-   * 1: only the verified part of the contact's history was erased, not the events that it owned only through claims.
+   * 1 if only the verified part of the contact's history was erased, not the events that it owned only through claims.
    */
   readonly verifiedOnly: 0 | 1;
 }
@@ -59,7 +59,7 @@ export const recordHeadOf = (db: Connection): string => {
 export const readRecord = (path: string, head: string): ErasedIdentifier[] => {
   if (!existsSync(path)) return [];
   const text = readFileSync(path, 'utf8');
-  // The first line is incomplete, so nothing was recorded after it.
+  // An incomplete first line means that nothing was recorded after it.
   if (head.startsWith(text)) return [];
   if (!text.startsWith(head)) {
     throw new StoreUnusable(
@@ -125,13 +125,13 @@ const createErasureRecord = (db: Connection) => {
   return {
     read: (): ErasedIdentifier[] => readRecord(path, head),
 
-    /** Appends to the record and syncs it. */
+    /** Appends to the record and syncs the file. */
     append(erased: readonly ErasedIdentifier[]): void {
-      // A file with more than the first line was validated at start.
+      // Does not check the first line again: a file that has more than this line was validated at start.
       const isNew = !existsSync(path) || statSync(path).size <= head.length;
       const file = openSync(path, isNew ? 'w' : 'a');
       try {
-        // The line break ends a line that a crash may have truncated.
+        // Starts with a line break, which ends a line that a crash may have truncated.
         writeSync(file, `${isNew ? head : '\n'}${erased.map(toLine).join('')}`);
         fsyncSync(file);
       } finally {
@@ -164,7 +164,7 @@ export const createErasureLog = (db: Connection, { erasures, transactions, noteE
    */
   const record = (): boolean => {
     const newErasures = erasures.takeUnrecorded();
-    // Only for new erasures: a progress request must not restart the removal.
+    // Schedules only for new erasures: a progress request must not restart the removal.
     if (newErasures.length > 0) noteErasure();
     unrecorded.push(...newErasures);
     if (unrecorded.length === 0) return true;

@@ -1,4 +1,4 @@
-// The states between an erasure and its last deletion. A test that uses a store can't stop in them.
+// Tests the states between an erasure and its last deletion, in which a test that uses a store can't stop.
 import { beforeEach, describe, expect, test } from 'vitest';
 import { contactChange, newAccount, newContact, newEvent, newToken } from '../../../../test/fixtures/store.ts';
 import type { EventPage, LinkDetail, RefusedCount, RefusedPage, Store } from '../../store.ts';
@@ -64,7 +64,7 @@ describe('erased events that are not deleted yet', () => {
     log('event-of-first');
     erase(first);
     expect(await events()).toEqual([]);
-    // The second contact's link now also covers the events of the first contact's link.
+    // Makes the second contact's link also cover the events of the first contact's link.
     setRestored(linkID, true);
     setRestored(unlinkID, true);
     erase(second);
@@ -233,7 +233,7 @@ describe('a contact claimed by many users', () => {
     claim(2, 'ben@example.com', 'handle-of-ben-2');
     logAs(2, 'event-of-ben');
     erase(contactUUID);
-    // Without Ben's claim, Ann's would extend to this event, but Ann's is already an unlink.
+    // Without Ben's claim, Ann's would extend to this event if it were not already an unlink.
     write('voidClaim', { account: 1, claimID: 'handle-of-ben-2', restore: false, time: 0 });
     expect(await events()).toEqual(['event-of-ben']);
     while (engine.maintain() !== null);
@@ -273,7 +273,7 @@ describe('a contact claimed by many users', () => {
       engine.maintain();
     }
     expect(hasNames()).toBe(false);
-    // A handle, a claim and a request for each user, plus the contact.
+    // Expects a handle, a claim and a request for each user, plus the contact.
     expect(db.prepare('SELECT count(*) FROM erased_identifier').pluck().get()).toBe(3 * users + 1);
   });
 
@@ -304,7 +304,7 @@ test('erases a contact with many merged contacts, tags and attributes in commits
     write('updateContact', { account: 1, contactUUID: otherContactUUID, ...change });
     write('mergeContact', { account: 1, contactUUID, otherContactUUID, time: 0 });
   }
-  // For each contact: its row, its UUID, and two rows that mark the erasure.
+  // Allows for each contact: its row, its UUID, and two rows that mark the erasure.
   const first = changesOf(() => erase(contactUUID));
   expect(first).toBeLessThan(4 * (merged + 1) + 200);
   for (let rest: number | null = 0; rest !== null; ) {

@@ -62,7 +62,7 @@ export const createEventDeletion = (db: Connection, { dedup, rollups, log }: Del
       const all = { what: 'contact', number: contact, after: 0, through: Number.MAX_SAFE_INTEGER } as const;
       const { places, cost, areLast } = findNext(all, maxCost);
       if (places.length === 0 && !areLast) return { hasEvent: undefined, cost };
-      // Reset, because an erasure of the contact would otherwise continue after these events.
+      // Resets the progress, because an erasure of the contact would otherwise continue after these events.
       progress = noProgress;
       return { hasEvent: places.length > 0, cost };
     },
@@ -74,7 +74,7 @@ export const createEventDeletion = (db: Connection, { dedup, rollups, log }: Del
         dedup[keyAction]({ ...event, holder: holderOf(event) });
         rollups.remove(event);
       }
-      // The log comes last, because `dedup` may read the keys of these events from it.
+      // Removes events from the log last, because `dedup` may read their keys from it.
       log.remove(places);
     },
 

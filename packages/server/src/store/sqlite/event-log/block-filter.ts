@@ -10,7 +10,7 @@ export interface EventFilter {
   /** from ≤ eventTime < to. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
-  /** Events with at least one of these attributes. */
+  /** Matches events with at least one of these attributes. */
   readonly attrIDs?: readonly string[] | undefined;
   readonly attrValue?: string | undefined;
 }
@@ -39,7 +39,7 @@ export const createBlockFilter = (db: Connection) => {
 
   /**
    * Returns the distances (`through` minus the segment's `after`) of the blocks that may have a matching event,
-   * ascending; undefined if the segment has no summary. Some of the returned blocks may be deleted already.
+   * ascending; undefined if the segment has no summary. Some of these blocks may have been deleted.
    */
   return (segment: number, { account, attrIDs, attrValue, ...times }: EventFilter): readonly number[] | undefined => {
     const row = summary.get(segment);

@@ -1,6 +1,6 @@
 /** Packs the place and time range of each block of a segment into 12 bytes, little-endian. */
 
-/** `place`: the block's `through` minus the segment's `after`. The times are the earliest and latest eventTime. */
+/** `place` is the block's `through` minus the segment's `after`. The times are the earliest and latest eventTime. */
 export interface BlockTimes {
   readonly place: number;
   readonly firstTime: number;

@@ -33,7 +33,7 @@ const separator = 0x10000;
 /** Returns a 32-bit hash of an account's attribute: with `attrValue` if it is given, otherwise with any value. */
 export type AttributeHash = (account: number, attrID: string, attrValue?: string) => number;
 
-/** `secret`: the database's secret. Without it, nobody can look up which value a hash stands for. */
+/** `secret` is the database's secret, without which nobody can find out which value a hash stands for. */
 export const createAttributeHash = (secret: Buffer): AttributeHash => {
   // Never change the word 'signature': the stored filters depend on it.
   const seed = createHmac('sha256', secret).update('signature').digest().readInt32LE();
@@ -49,7 +49,7 @@ export const visitSlices = (hash: number, slices: number, visit: (slice: number)
   for (let nth = 0; nth < bitsSet; nth += 1) visit(((hash + nth * step) >>> 0) % slices);
 };
 
-/** `hashes`: the number of distinct hashes per block, summed over all blocks. */
+/** `hashes` is the number of distinct hashes per block, summed over all blocks. */
 export const createSlices = (blocks: number, hashes: number) => {
   const count = Math.max(minSlices, Math.ceil((bitsPerAttribute * hashes) / Math.max(1, blocks)));
   const bytes = Math.ceil(blocks / 8);

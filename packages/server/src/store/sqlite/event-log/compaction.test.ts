@@ -119,7 +119,7 @@ test('does not rewrite blocks that are full by size', () => {
   const changes = () => db.prepare<[], number>('SELECT total_changes()').pluck().get() as number;
   const before = changes();
   const steps = compact();
-  // A step examines about a megabyte and writes its position.
+  // Takes several steps, because a step examines about a megabyte and writes its position.
   expect(steps).toBeGreaterThan(2);
   expect(changes() - before).toBe(steps);
   expect(compaction.compacted()).toBe(100);
@@ -132,7 +132,7 @@ test('merges small blocks up to the size limit', () => {
   expectAll();
 });
 
-test('counts repeated texts each time toward the size limit', () => {
+test('counts a repeated text toward the size limit each time', () => {
   commit(20, 1, () => 'the same'.padEnd(20_000, 'x'));
   expect(compact()).toBeGreaterThan(0);
   expect(counts()).toEqual([3, 3, 3, 3, 3, 3, 1, 1]);
@@ -175,7 +175,7 @@ test('never merges events across a large gap, whether in one commit or in severa
   const blocksOf = texts().map((events) => eventsOf(JSON.parse(events)).map((event) => event.sequence));
   for (const [first = 0, ...rest] of blocksOf) expect((rest.at(-1) ?? first) - first).toBeLessThan(2 ** 30);
   expect(blocksOf.flat()).toHaveLength(20 * 17);
-  // The events of a part are in a single block.
+  // Expects the events of a part to be in a single block.
   expect(blocksOf.filter((each) => each.includes(ends[3] as number))).toEqual([
     expect.objectContaining({ length: 17 }),
   ]);

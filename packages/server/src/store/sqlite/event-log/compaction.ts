@@ -15,7 +15,7 @@ import {
 const blocksPerStep = 128;
 const bytesPerStep = 1024 * 1024;
 
-/** The approximate number of events per compaction; at least a block's. */
+/** The approximate number of events per compaction, but at least those of one block. */
 const eventsPerCompaction = 1_024;
 
 type Size = Pick<BlockSize, 'count' | 'bytes'>;
@@ -75,7 +75,7 @@ export const createCompaction = (db: Connection, blocks: BlockWriter, perCompact
         const [first] = group;
         if (first && size.through - first.through > maxSpan) endGroup();
         if (!isSmall(size) && (group.length === 0 || !fitsInOne(sumOf([...group, size])))) {
-          // The block stays unchanged, because merging it with the previous blocks would shift and rewrite every later
+          // Keeps the block unchanged, because merging it with the previous blocks would shift and rewrite every later
           // block.
           endGroup();
           reached = size.through;
@@ -85,7 +85,7 @@ export const createCompaction = (db: Connection, blocks: BlockWriter, perCompact
         if (!isEnough(sumOf(group))) continue;
         const merged = merge(group);
         reached = merged.findLast((block, nth) => nth < merged.length - 1 || !isSmall(block))?.through ?? reached;
-        // The remainder starts the next group.
+        // Starts the next group with the remainder.
         group = merged.slice(-1).filter(isSmall);
       }
       if (reached > before) {
@@ -93,7 +93,7 @@ export const createCompaction = (db: Connection, blocks: BlockWriter, perCompact
         writeCompacted.run(compacted);
       }
       if (hasReplaced || reached > before) return true;
-      // By then, there will be enough events to fill blocks.
+      // From then on, there are enough events to fill blocks.
       dueAt = blocks.written() + perCompaction;
       return false;
     },

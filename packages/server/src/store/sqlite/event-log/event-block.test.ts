@@ -61,7 +61,7 @@ test('returns the same events through the view `event`', () => {
       const rows = selectEvents
         .all()
         .map((row) => ({ ...row, attributes: Object.entries(JSON.parse(row.attributes)) }));
-      // JSON.parse puts numeric names first.
+      // Sorts attributes like JSON.parse, which puts numeric names first.
       const inOrder = (entries: EventRow['attributes']) => Object.entries(JSON.parse(toJSON(entries)));
       const expected = events.map(({ server, ...event }) => ({ ...event, attributes: inOrder(event.attributes) }));
       expect(rows).toEqual(expected);
@@ -69,7 +69,7 @@ test('returns the same events through the view `event`', () => {
   );
 });
 
-test('keeps nothing of the removed events when some events are removed from a block', () => {
+test('keeps nothing of the removed events when only some are removed from a block', () => {
   fc.assert(
     fc.property(someEvents, fc.infiniteStream(fc.boolean()), (events, choice) => {
       const indexes = events.map((_, index) => index).filter((index) => index === 0 || choice.next().value);

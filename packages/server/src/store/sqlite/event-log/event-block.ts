@@ -38,7 +38,7 @@ export interface EventBlock {
   /** receivedTime minus eventTime. */
   readonly age: Column<number> | Growing;
   readonly timeReplaced: Column<0 | 1>;
-  /** Undefined in a block written before the kind of token was stored. */
+  /** Undefined in a block from before the kind of token was stored. */
   readonly server?: Column<SentByServer> | undefined;
   /** The distinct lists of attrIDs. `named` has the index of each event's list. */
   readonly names: readonly (readonly string[])[];
@@ -108,7 +108,7 @@ const findWords = (events: readonly EventRow[]): Map<string, number> => {
   return words;
 };
 
-/** `events`: at least one, ascending by sequence. */
+/** `events` has at least one event, ascending by sequence. */
 export const toBlock = (events: readonly EventRow[]): EventBlock => {
   const words = findWords(events);
   const eventUUIDStart = commonPrefix(events.map(({ eventUUID }) => eventUUID));
@@ -193,8 +193,8 @@ const pickGrowing = (growing: Growing, indexes: readonly number[]): Growing =>
   toGrowing(indexes.map((index) => growingAt(growing, index)));
 
 /**
- * Reduces a block to these events, at least one. Nothing that only the removed events contained is left. This is twice
- * as fast as rebuilding the block from its events.
+ * Reduces a block to these events, at least one. Keeps nothing that only the removed events contained. This is twice as
+ * fast as rebuilding the block from its events.
  */
 export const pickEvents = (block: EventBlock, indexes: readonly number[]): EventBlock => {
   const values = indexes.flatMap((index) => {
@@ -217,7 +217,7 @@ export const pickEvents = (block: EventBlock, indexes: readonly number[]): Event
     timeReplaced: pick(block.timeReplaced, indexes),
     server: block.server === undefined ? undefined : pick(block.server, indexes),
     named: pick(block.named, indexes),
-    // Removed entries become empty, so that the others keep their indexes.
+    // Replaces removed entries with empty ones, so that the other entries keep their indexes.
     names: block.names.map((attrIDs, nth) => (namesKept.has(nth) ? attrIDs : [])),
     values,
     words: block.words.map((word, nth) => (wordsKept.has(nth) ? word : '')),
@@ -235,7 +235,7 @@ export const hasAttribute = (block: EventBlock, index: number, attrID: string, a
 export const isRobot = (block: EventBlock, index: number): boolean =>
   hasAttribute(block, index, robotMark.attrID, robotMark.attrValue);
 
-// All fields are written out, because spreading the result of `factsAt` takes ten times as long.
+// Lists all fields, because spreading the result of `factsAt` takes ten times as long.
 export const eventAt = (block: EventBlock, index: number): EventRow => ({
   sequence: sequenceAt(block, index),
   day: at(block.day, index),

@@ -6,7 +6,7 @@ import { type BlockRow, isWhole, readBlock, toBlockRow } from './event-block-row
 
 /**
  * The number of events in a block. Larger blocks take less space, but reading one event is slower. 72 events with three
- * attributes just fill a database page; with 64 events per block, each event takes 6 bytes more.
+ * attributes just fill a database page. With 64 events per block, each event takes 6 bytes more.
  */
 export const defaultEventsPerBlock = 72;
 
@@ -115,7 +115,7 @@ export const createBlockWriter = (db: Connection, eventsPerBlock = defaultEvents
     },
     flush(): void {
       if (pending.length === 0) return;
-      // Blocks have equal sizes, because a small last block would have to be compacted.
+      // Divides the events into blocks of equal size, because a small last block would have to be compacted.
       const blocks = write(pending, Math.ceil(pending.length / Math.ceil(pending.length / eventsPerBlock)));
       for (const { bytes } of blocks) writtenBytes += bytes;
       written += pending.length;

@@ -1,4 +1,4 @@
-// Long-lived readers, whose in-memory index might be older than the database.
+// Tests long-lived readers, whose in-memory index might be older than the database.
 import { beforeEach, expect, test } from 'vitest';
 import {
   ann,

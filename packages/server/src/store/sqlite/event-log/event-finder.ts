@@ -13,8 +13,8 @@ import { type PostingKey, postingKinds } from './posting-lists.ts';
 /** The events in one posting list with after < sequence ≤ through. */
 export interface Source extends PostingKey, Range {
   /**
-   * `contactAndUser`: only events of this user that were logged with the contact. `withoutContact`: only events of the
-   * user that were logged without a contact.
+   * `contactAndUser` selects only events of this user that were logged with the contact, and `withoutContact` only
+   * events of the user that were logged without a contact.
    */
   readonly contactAndUser?: number;
   readonly withoutContact?: boolean;
@@ -40,7 +40,7 @@ export interface BlockMatch {
   readonly block: EventBlock;
   /** The indexes of the matching events in the block, in the requested order. */
   readonly indexes: readonly number[];
-  /** All matching events up to this sequence (in descending order: from this sequence on) have been found. */
+  /** The sequence up to which (in descending order: from which on) all matching events have been found. */
   readonly reached: number;
 }
 
@@ -50,7 +50,7 @@ const eventsPerStep = 2_000;
 /** The cost of looking up a posting: the number of events that could be examined in the same time. */
 const costOfLookup = 4;
 
-/** A single block is not filtered, because examining it costs less than filtering it. */
+/** The number of blocks from which filtering costs less than examining. */
 const minBlocksToFilter = 2;
 
 /** A range and the places to examine in it, ascending: sequences of events, or keys of blocks. */
@@ -78,7 +78,7 @@ const intersect = (some: readonly number[], others: readonly number[]): readonly
 
 /** Returns the blocks that may have events in a range. */
 const placesIn = ({ after, through }: Range, all: readonly number[]): readonly number[] => {
-  // The last block starts within the range and may end after it.
+  // Includes the last block, which starts within the range and may end after it.
   const beyond = all.findIndex((place) => place >= through);
   return all.filter((place, index) => place > after && (beyond < 0 || index <= beyond));
 };
@@ -143,7 +143,7 @@ export const createEventFinder = (db: Connection) => {
     const findPassing = () =>
       filter && filterBlocks(segment.segment, filter)?.map((distance) => segment.after + distance);
     if (filter?.attrIDs !== undefined && sources.every(({ what }) => what === 'account')) {
-      // The account's postings, which would list nearly every block, are not needed: the Bloom filters include the
+      // Does not read the account's postings, which would list nearly every block: the Bloom filters include the
       // account.
       const passing = findPassing();
       if (passing) return { ...segment, places: placesIn(range, passing) };
@@ -168,7 +168,7 @@ export const createEventFinder = (db: Connection) => {
       let examined = 0;
 
       function* findIn(range: Range): Generator<BlockMatch | number, void> {
-        // Sources outside of the range have no events in it.
+        // Skips sources that have no events in the range.
         const relevant = sources.filter(({ after, through }) => after < range.through && through > range.after);
         if (relevant.length === 0) return;
         const costOfSpan = costOfLookup * relevant.length;
@@ -206,7 +206,7 @@ export const createEventFinder = (db: Connection) => {
           }
           pass(sequenceAt(block, 0) - 1, through);
           if (!ascending) indexes.reverse();
-          // Events outside the range were not examined.
+          // Does not go beyond the range, because events outside it were not examined.
           const reached = ascending ? Math.min(rest.after, range.through) : Math.max(rest.through, range.after) + 1;
           return { through, block, indexes, reached };
         };
@@ -225,12 +225,12 @@ export const createEventFinder = (db: Connection) => {
               const first = stored ? sequenceAt(stored.block, 0) : Infinity;
               if (stored) examined += sizeOf(stored.block);
               if (!ascending && first > place) {
-                // The block was deleted, perhaps with its neighbors, so continue with the last block before it.
+                // The block was deleted, perhaps with its neighbors: continues with the last block before it.
                 examinedFrom = blocks.lastBefore(place) + 1;
                 pass(examinedFrom - 1, place);
                 continue;
               }
-              // In ascending order, no block is left.
+              // In ascending order, a missing block means that no block is left.
               if (!stored) break;
               const match = examine(stored);
               examinedFrom = first;

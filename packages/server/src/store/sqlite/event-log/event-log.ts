@@ -124,8 +124,8 @@ export const createEventLogWriter = (
     isDue: () => compaction.isDue() || segments.hasMoreWork(),
     behind: segments.behind,
     step() {
-      // If indexing is behind, it comes first. Otherwise, compaction could use up every step, because each commit
-      // leaves events to compact.
+      // Indexes first if indexing is behind: otherwise compaction could use up every step, because each commit leaves
+      // events to compact.
       if (segments.behind() > 0 && segments.step(compaction.compacted())) return true;
       return compaction.step() || segments.step(compaction.compacted());
     },

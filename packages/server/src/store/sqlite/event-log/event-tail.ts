@@ -28,7 +28,7 @@ export const createEventTail = (db: Connection) => {
       for (const { through, block } of blocks.after(loaded)) {
         for (let index = 0; index < sizeOf(block); index += 1) {
           const facts = factsAt(block, index);
-          // A compacted block may have events that were loaded before.
+          // Skips events that were loaded before, which a compacted block may contain.
           if (facts.sequence > loaded) lists.add(facts, facts.sequence);
         }
         loaded = through;

@@ -45,7 +45,7 @@ const sortedKeys = (map: ReadonlyMap<number, unknown>) => Float64Array.from(map.
 
 export const createPostingLists = () => {
   const lists = { user: new Map(), contact: new Map(), account: new Map() } satisfies Record<string, Lists>;
-  /** By account, then by eventID. */
+  /** Lists by account, then by eventID. */
   const byEventID = new Map<number, Lists>();
   return {
     /** Adds a value to the lists of an event. Values must not decrease. */

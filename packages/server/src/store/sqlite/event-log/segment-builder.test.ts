@@ -10,7 +10,7 @@ import {
 } from './event-blocks.ts';
 import { createSegmentBuilder, type SegmentBuilder } from './segment-builder.ts';
 
-/** The full blocks of two read steps. */
+/** The number of events in the full blocks of two read steps. */
 const perSegment = 128 * eventsPerBlock;
 let db: Connection;
 let blocks: BlockWriter;
@@ -118,7 +118,7 @@ test('waits for events, and for their blocks to be compacted', () => {
   expect(builder.step(0)).toBe(true);
   expect(builder.hasMoreWork()).toBe(true);
   expect(builder.step(0)).toBe(false);
-  // There is nothing to do until more events are compacted.
+  // Nothing is left to do until more events are compacted.
   expect(builder.hasMoreWork()).toBe(false);
   run();
   expect(segments()).toHaveLength(1);
@@ -170,7 +170,7 @@ test('limits the size of a step with large events and long postings', () => {
     expect(postings().length - before).toBeLessThanOrEqual(1_000);
     steps += 1;
   }
-  // About 16 MB of text, of which each step reads half a megabyte.
+  // Takes many steps: there are about 16 MB of text, of which each step reads half a megabyte.
   expect(steps).toBeGreaterThan(20);
 });
 

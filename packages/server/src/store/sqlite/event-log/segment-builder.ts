@@ -19,13 +19,13 @@ import { createVisitorRemoval } from './visitors.ts';
  */
 export const eventsPerSegment = 131_072;
 
-/** The limit on unindexed events, in segments. Readers index unindexed events in memory. */
+/** The maximum number of unindexed events, in segments. Each reader indexes unindexed events in memory. */
 const maxWaitingSegments = 3;
 
 /** The limits of a read step. */
 const blocksPerStep = 64;
 const charactersPerStep = 128 * 1024;
-/** The limit of a write step: the cost of each row, plus 1 per block, event or attribute in it. */
+/** The maximum cost of a write step: the cost of each row, plus 1 per block, event or attribute in it. */
 const costPerStep = 10_000;
 const costOfRow = 20;
 /** The number of rows that a step deletes from a table. */
@@ -35,8 +35,8 @@ const rowsPerStep = 1_000;
 const attributesPerSegment = 2 ** 21;
 
 /**
- * The places of blocks have 32 bits (block-times.ts), so a segment ends before a larger gap. Copied sequences may have
- * such gaps.
+ * The maximum place of a block, which has 32 bits (block-times.ts). A segment ends before a larger gap, which copied
+ * sequences may have.
  */
 const maxPlace = 2 ** 32 - 1;
 
@@ -52,7 +52,7 @@ interface Draft {
   readonly summary: SummaryDraft;
   /** The last sequence of the segment; Infinity while unknown. */
   readonly end: number;
-  /** Set once all blocks are read: writes rows and yields the cost of each. */
+  /** Set once all blocks have been read: writes rows and yields the cost of each. */
   writing: Generator<number, void> | undefined;
 }
 
@@ -125,7 +125,7 @@ const createSegmentRows = (db: Connection) => {
       for (let nth = 0; nth < slices.count; nth += 1) {
         const bits = slices.slice(nth);
         if (bits.some((byte) => byte !== 0)) insertSlice.run(segment, nth, bits);
-        // Copying bytes costs next to nothing.
+        // Yields a small cost, because copying bytes costs next to nothing.
         yield bits.length / 16;
       }
       insertSummary.run(segment, slices.count, summary.blocks());
@@ -176,7 +176,7 @@ export const createSegmentBuilder = (db: Connection, written: () => number, perS
     const source = nextSegment ?? segments.withoutSummary();
     if (!source) return false;
     const { segment, after, through: end } = source;
-    // A previous server may have left an incomplete summary.
+    // Deletes an incomplete summary that a previous server may have left.
     if (!nextSegment && segments.dropSummaryOf(segment)) return true;
     const postings = nextSegment ? createPostingLists() : undefined;
     const summary = createSummaryDraft(hashOf);
@@ -253,7 +253,7 @@ export const createSegmentBuilder = (db: Connection, written: () => number, perS
         const indexed = readIndexed.get() as number;
         counted.events -= events.filter(({ sequence }) => sequence > indexed).length;
       }
-      // If the draft includes deleted events, or starts far before the remaining events, it must restart.
+      // Restarts the draft if it includes deleted events, or starts far before the remaining events.
       const { after = 0, through = 0, count = 0 } = draft ?? {};
       const isInDraft = ({ sequence }: EventRow) => sequence > after && (sequence <= through || count === 0);
       if (!draft || !events.some(isInDraft)) return;

@@ -1,4 +1,4 @@
-// Segment summaries: with deleted events, during indexing, and in older databases.
+// Tests segment summaries: with deleted events, during indexing, and in older databases.
 import { beforeEach, expect, test } from 'vitest';
 import {
   ann,
@@ -33,7 +33,7 @@ beforeEach(() => {
 });
 const createDatabase = () => {
   migrate(db, ':memory:');
-  // A fixed secret, so that false positives are the same in each run.
+  // Sets a fixed secret, so that false positives are the same in each run.
   db.exec('UPDATE position SET secret = zeroblob(32)');
   eventCount = 0;
   open();
@@ -164,7 +164,7 @@ test('handles an empty segment between others in an older database', () => {
   expect(count().map(({ users }) => users)).toEqual([1, 1]);
 });
 
-test('rewrites an incomplete summary by a previous server', () => {
+test('rewrites a summary that a previous server left incomplete', () => {
   logSegments(2, rare);
   const before = count();
   db.exec('DELETE FROM segment_summary WHERE segment = 2');

@@ -9,7 +9,7 @@ export const createSummaryDraft = (hashOf: AttributeHash) => {
   const blocks: BlockTimes[] = [];
   /** The hashes of each block. */
   const hashes: Uint32Array[] = [];
-  /** By account, eventID and quarter hour. */
+  /** Visitors by account, eventID and quarter hour. */
   const visitors = new Map<number, Map<number, Map<number, Holder[]>>>();
   let attributes = 0;
 

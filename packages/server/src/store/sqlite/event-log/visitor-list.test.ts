@@ -23,7 +23,7 @@ const inOrder = (visitors: ReadonlyMap<number, readonly number[]>): [number, num
 
 const holder = fc.oneof(
   fc.integer({ min: -20, max: 20 }),
-  // At most half of the safe integers, because the encoding uses one bit for the sign. -0 is excluded.
+  // Generates at most half of the safe integers, because the encoding uses one bit for the sign. Excludes -0.
   fc.maxSafeInteger().map((number) => Math.trunc(number / 4) + 0),
 );
 const quarter = fc.oneof(fc.integer({ min: -3, max: 3 }), fc.integer({ min: 1_900_000, max: 2_000_000 }));

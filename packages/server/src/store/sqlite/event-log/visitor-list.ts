@@ -1,6 +1,7 @@
 /**
- * Encodes the visitors of each quarter hour. For each quarter hour, ascending: its number, the byte length of its
- * visitors, and the visitors, ascending. A visitor is listed once per event, so that a deleted event can be removed.
+ * Encodes the visitors of each quarter hour. The list has, for each quarter hour in ascending order, its number, the
+ * byte length of its visitors, and the visitors in ascending order. A visitor is listed once per event, so that a
+ * deleted event can be removed.
  *
  * Quarter hours and visitors are delta-encoded as LEB128 (groups of seven bits, lowest first). An event takes one or
  * two bytes.

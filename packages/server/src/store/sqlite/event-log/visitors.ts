@@ -71,8 +71,8 @@ export const createVisitorReader = (db: Connection, find: EventFinder['find']): 
   };
 
   return function* ({ account, eventIDs, from, to }, ranges, visitAt) {
-    // If a segment is written in the meantime, its events are read individually. If one is deleted in the meantime, it
-    // has no events left.
+    // Events of a segment that is written in the meantime are read individually. A segment that is deleted in the
+    // meantime has no events left.
     const segmentsWithSummary = segmentsIn(ranges);
     for (const { segment } of segmentsWithSummary) {
       const lists =

@@ -39,7 +39,7 @@ test('returns plausible times for events that are deleted while it searches for 
   engine.write([
     { name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) },
     { name: 'createContact', request: contact },
-    // A day before the others, where the search starts, with more events than the search examines in one step.
+    // Logs a day before the others, where the search starts, with more events than the search examines in one step.
     log(0, { eventID: 2, eventTime: 0 }, ...Array.from({ length: 2_100 }, () => ({ eventTime: quarter }))),
     log(day, { eventTime: 1 }, erased),
     { name: 'eraseContact', request: { account: 1, contactUUID: contact.newContactUUID, time: 0 } },
@@ -67,7 +67,7 @@ test('searches for the first remaining event no further than necessary', () => {
     { name: 'createContact', request: contact },
     log({ userUUID: null, contactUUID: contact.newContactUUID, eventTime: 0 }),
   ]);
-  // One block per event.
+  // Writes one event per block.
   engine.write([log({ eventTime: 5 })]);
   for (let nth = 0; nth < 100; nth += 1) engine.write([log({ eventTime: quarter + nth })]);
   engine.write([{ name: 'eraseContact', request: { account: 1, contactUUID: contact.newContactUUID, time: 0 } }]);

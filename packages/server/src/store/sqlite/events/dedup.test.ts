@@ -35,7 +35,7 @@ const once = { eventUUID: 'event-sent-twice' };
 const runMaintenance = () => {
   while (engine.maintain() !== null);
 };
-/** Counts the stored keys. Today's keys are in memory. */
+/** Counts the stored keys, which excludes today's keys, because they are in memory. */
 const countStoredKeys = () => db.prepare('SELECT count(*) FROM event_repeat').pluck().get();
 
 test('recognizes a repeat after the clock was briefly years ahead', () => {
@@ -99,7 +99,7 @@ test('stores each eventUUID once, in any order', () => {
     if (days > 0) expect(logOn(days, { eventUUID: `zz-day-${days}` })).toEqual(stored);
     for (const eventUUID of ids) expect(logOn(days, { eventUUID }), `${eventUUID}, day ${days}`).toEqual(duplicate);
   }
-  // A restarted server reads the keys from the blocks.
+  // Restarts the server, which reads the keys from the blocks.
   engine = createWriteEngine(db);
   expect(logOn(7, { eventUUID: 'zz-day-7' })).toEqual(duplicate);
   expect(logOn(7, { eventUUID: 'zzz' })).toEqual(stored);
@@ -120,7 +120,7 @@ test('stores an event once if another call in its commit fails and the event is 
 test('treats an event stored before token kinds were distinguished as a repeat for both kinds, until the event is old', () => {
   const [earlier, latest] = [once, { eventUUID: 'event-sent-last' }];
   logOn(0, earlier);
-  // Writes the keys of the previous day. The latest key is only in its block.
+  // Writes the keys of the previous day. The latest key is then only in its block.
   logOn(1, latest);
   db.exec(`
     INSERT INTO event_repeat_of_either SELECT day, eventUUID, holder FROM event_repeat;

@@ -25,7 +25,7 @@ const noDay = -1;
 export const createDedup = (db: Connection, recentKeys: RecentKeys) => {
   const placeholders = (count: number) => Array.from({ length: count }, () => '?').join(', ');
   const days = placeholders(dedupDays);
-  /** One statement for each possible number of days, because each day costs an index search. */
+  /** Prepares a statement for each possible number of days, because each day costs an index search. */
   const selectsOf = (table: string, condition: string) =>
     Array.from({ length: dedupDays + 1 }, (_, count) =>
       db
@@ -84,7 +84,7 @@ export const createDedup = (db: Connection, recentKeys: RecentKeys) => {
     /** Selects a key from before the kind of token was stored. */
     ofEither: db.prepare<[], number>('SELECT 1 FROM event_repeat_of_either LIMIT 1').pluck(),
   };
-  /** Whether there are any keys of each kind in `anyKey`; undefined: not read yet. */
+  /** Whether `anyKey` has found keys of each kind; undefined until it has been read. */
   let hasKeys: { [Name in keyof typeof anyKey]?: boolean | undefined } = {};
   const hasAny = (name: keyof typeof anyKey): boolean => {
     hasKeys[name] ??= anyKey[name].get() !== undefined;

@@ -1,4 +1,4 @@
-// The limits of a page, lowered so that a test can reach them.
+// Tests the limits of a page, lowered so that a test can reach them.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { day, newAccount, newEvent, newToken } from '../../../../test/fixtures/store.ts';
 import type { PageBounds } from '../../rules/event-pages.ts';

@@ -82,8 +82,8 @@ export const createEventPager = (
     let characters = 0;
 
     const always = from === undefined && to === undefined;
-    // A visitor's postings list few blocks per segment, so skipping the visitor's inactive days costs less than adding
-    // a range.
+    // Reads a visitor's inactive days too, because its postings list few blocks per segment, which costs less than
+    // another range.
     const ofVisitor = days && toRanges(days, maxBetween);
     const ranges = ofVisitor ?? (always ? [sequences] : toRanges(accountDays));
     const filter = always && query.attrIDs === undefined ? undefined : query;

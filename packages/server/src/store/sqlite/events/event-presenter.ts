@@ -30,7 +30,8 @@ export const createEventPresenter = (db: Connection) => {
   const eventName = db
     .prepare<[number, string], string>("SELECT name FROM catalogue WHERE account = ? AND kind = 'event' AND id = ?")
     .pluck();
-  // If the index doesn't lead back to the row, the index or the row is damaged. SQLite has no checksums to detect that.
+  // Checks that the index leads back to the row. Otherwise, the index or the row is damaged, which SQLite does not
+  // detect, because it has no checksums.
   const userUUID = db
     .prepare<[number], string>(`
       SELECT userUUID FROM user AS u
@@ -48,7 +49,7 @@ export const createEventPresenter = (db: Connection) => {
   const erasing = createErasingReader(db);
   const erasedContact = db.prepare<[number], number>('SELECT 1 FROM erased_contact WHERE contact = ?').pluck();
 
-  /** Create one per page, whose events share cached lookups. */
+  /** Returns a function for one page, whose events share cached look-ups. */
   return (account: number, entryMerges: CatalogueMerges) => {
     const statementsOf = memoize((user: number) => statements.forOwners(user));
     const follow = memoize((contact: number) => followMerges(merges.from(contact))(contact));

@@ -1,4 +1,4 @@
-// A user's active days only narrow a search. Results must be the same whether or not the days are recorded.
+// Tests that results are the same whether or not a user's active days are recorded: they only narrow a search.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { runs } from '../../../../test/fixtures/runs.ts';
@@ -23,8 +23,8 @@ const users = [laptop, phone];
 const contactUUID = 'contact-of-ann';
 
 /**
- * The users who visit on a day, and whether events are logged with the contact, with or without a user. Most days have
- * no events.
+ * Generates the users who visit on a day, and whether events are logged with the contact, with or without a user. Most
+ * days have no events.
  */
 const visits = fc.array(
   fc.record({
@@ -85,7 +85,7 @@ test('returns the same pages and repeats with and without recorded active days',
       for (const { later, users, contact, both, unrecorded } of visits) {
         today += later;
         if (unrecorded) forgetDays(db);
-        // Other users fill the segments in between.
+        // Logs events of other users, which fill the segments in between.
         const others = Array.from({ length: 15 }, (_, nth) => newEvent({ userUUID: `another-${today}-${nth}` }));
         const eventTime = today * day;
         const events = users.map((userUUID) => newEvent({ userUUID, eventTime }));
@@ -95,7 +95,7 @@ test('returns the same pages and repeats with and without recorded active days',
         for (const { eventUUID, userUUID, contactUUID } of events) {
           stored.push({ day: today, eventUUID, userUUID, contactUUID });
         }
-        // Each event is a repeat if it is sent again within seven days.
+        // Each of these events is a repeat, because it is sent again within seven days.
         const again = stored
           .filter((each) => each.day >= today - 7)
           .map(({ eventUUID, userUUID, contactUUID }) => newEvent({ eventUUID, userUUID, contactUUID }));
@@ -117,7 +117,7 @@ test('returns the same pages and repeats with and without recorded active days',
           expect(namesOf(db, maxBetween, { order, contactUUID, to: 20_030 * day })).toEqual(inOrder(early));
         }
       };
-      // Each stretch of days as a separate range, and some of them joined.
+      // Reads each run of days as a separate range, and then with some of them joined.
       for (const maxBetween of [0, 40]) expectPages(maxBetween);
       forgetDays(db);
       expectPages(0);

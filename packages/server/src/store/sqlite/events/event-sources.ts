@@ -12,7 +12,7 @@ import { type Source, sourcesOfKinds } from '../event-log/event-log.ts';
 
 interface SourcePlan {
   readonly sources: readonly Source[];
-  /** The days that may have such events. Undefined if they are unknown. */
+  /** The days that may have events of these sources; undefined if they are unknown. */
   readonly days: readonly DaySpan[] | undefined;
 }
 
@@ -71,7 +71,7 @@ export const createEventSources = (db: Connection) => {
     return { sources, days: days.filter(({ day }) => actives.some((active) => isActive(active, day))) };
   };
 
-  /** `days`: the account's days that the query covers. Throws a Refusal if the contact does not exist. */
+  /** `days` are the account's days that the query covers. Throws a Refusal if the contact does not exist. */
   return (
     { account, userUUID, contactUUID, externalID, eventIDs }: ResolvedQuery<EventQuery>,
     days: readonly DaySpan[],

@@ -40,7 +40,7 @@ test('rolls back only the batch of a failed event, not the rest of the commit', 
     { value: [stored] },
   ]);
   expect(await events()).toEqual(['event-before', 'event-after']);
-  // The rollback left nothing in memory: when the event is sent again, it and its user are new.
+  // Sends the event again: it and its user are new, because the rollback left nothing in memory.
   db.exec('DROP TRIGGER fault');
   expect(
     engine.write([
@@ -74,7 +74,7 @@ test('recognizes a stored event as a repeat, even if its account would refuse it
   const ofUser = { userUUID: laptop, eventUUID: 'event-of-a-user' };
   const ofContact = { userUUID: null, contactUUID: contact.newContactUUID, eventUUID: 'event-of-a-contact' };
   expect(engine.write([log(ofUser, ofContact)])).toEqual([{ value: [stored, stored] }]);
-  // From now on, the account is strict and has an empty catalogue.
+  // Makes the account strict, with an empty catalogue.
   db.exec('UPDATE account SET strict = 1; DELETE FROM catalogue');
   engine = createWriteEngine(db);
   const duplicate = { kept: false, duplicate: true };

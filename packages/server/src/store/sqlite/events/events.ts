@@ -150,7 +150,7 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
         try {
           return store(batch, event, day);
         } catch (error) {
-          // An event is refused before its first write, so the rest of the batch isn't affected.
+          // Only this event is affected, because an event is refused before its first write.
           if (!(error instanceof Refusal)) throw error;
           return { kept: false, refused: error.code, field: error.field as string, message: error.message };
         }

@@ -1,5 +1,5 @@
-// An acknowledged event is stored exactly once and recognized as a repeat, whatever happens. Two processes write to the
-// same file, and crash, fail, run maintenance, refuse, erase and delete in any order.
+// Tests that an acknowledged event is stored exactly once and recognized as a repeat, whatever happens. Two processes
+// write to the same file, and crash, fail, run maintenance, refuse, erase and delete in any order.
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -49,7 +49,7 @@ interface Sent {
   readonly of: HolderName;
   readonly nth: number;
 }
-/** `days`: the number of days since the previous request. */
+/** `days` is the number of days since the previous request. */
 type Request = { readonly days: number } & (
   | { readonly do: 'log'; readonly events: readonly Sent[] }
   | { readonly do: 'refused' }
@@ -65,11 +65,11 @@ type Action =
 
 const nameOf = ({ of, nth }: Sent) => `event-sent-${nth} of ${of}`;
 
-/** Identifies a stored event. After a week, there can be another event with the same name. */
+/** Identifies a stored event by name and day, because after a week there can be another event with the same name. */
 const entryOf = (name: string, today: number) => `${name} on ${today}`;
 
 const by = fc.nat({ max: 1 });
-/** Some events are sent repeatedly. Without new events, no day would start. */
+/** Generates some events repeatedly, and some only once: without new events, no day would start. */
 const nth = fc.oneof(fc.nat({ max: 3 }), fc.nat({ max: 100 }));
 const sent = fc.record({ of: fc.constantFrom(...holderNames), nth });
 const days = fc.constantFrom(...Array<number>(16).fill(0), 1, 1, 2, 7);
@@ -104,7 +104,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('crash'), by }) },
 );
 
-/** A request that is refused because of its profile, after the search for repeats. */
+/** Creates a request that is refused because of its profile, after the search for repeats. */
 const toRefusedOutcome = (time: number) => ({
   ...newContact({ userUUID: laptop, fields: { contactProfileID: 'staff' }, requestUUID: 'request-sent-twice', time }),
   ...{ ...caller, browser: true, verified: false },
@@ -185,7 +185,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 /** A server that uses the file and can restart at any time. */
 const openServer = (path: string) => {
   const db = openConnection(path, 'write');
-  // Other tests cover power failures.
+  // Does not sync, because other tests cover power failures.
   db.pragma('synchronous = OFF');
   let engine: WriteEngine;
   let isBroken = false;
@@ -258,7 +258,7 @@ const createModel = () => {
       }
       if (request.do === 'retain') present.splice(0, outcome.value as number);
     },
-    /** Erased events might be deleted by now; all others must exist. */
+    /** Compares all events except erased ones, which might be deleted by now. */
     compare(events: string[]) {
       const withoutErased = (entries: string[]) => entries.filter((entry) => !erasing.has(entry));
       expect(withoutErased(events)).toEqual(withoutErased(present));

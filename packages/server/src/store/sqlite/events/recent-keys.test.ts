@@ -1,4 +1,4 @@
-// Keys that have not been written to event_repeat yet.
+// Tests keys that have not been written to event_repeat yet.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -127,7 +127,7 @@ test('keeps the keys of a commit when one of its calls is undone', () => {
     },
   });
   recentKeys.undo?.();
-  // The keys are in memory, or have been written by now.
+  // The key is either in memory or has been written by now.
   expect(recentKeys.has('event-sent-twice', 1, 0) || written() === 1).toBe(true);
   db.exec('COMMIT');
 });
@@ -139,7 +139,7 @@ test('stores events in a commit with refused calls that had already written some
     return page.events.map(({ eventUUID }) => eventUUID);
   };
   log({ eventUUID: 'event-committed' });
-  // These events are on the next day, so that keys are written, and from an existing user, so that the server searches
+  // Logs these events on the next day, so that keys are written, and from an existing user, so that the server searches
   // for repeats.
   const refused = (): Call => ({
     name: 'createContact',

@@ -21,10 +21,15 @@ export interface SentEvent {
 
 /** The number of keys written together, so that each takes about 60 bytes in the write-ahead log instead of 500. */
 const defaultEventsPerSettling = 1_024;
-/** If there is no time between commits, a commit writes the keys once there are this many times the usual number. */
+/**
+ * If there is no time between commits, a commit writes the keys once their number is this many times the usual number.
+ */
 const maxBacklogFactor = 8;
 
-/** All keys are from the same day, because the keys of the previous day are written when a day starts. */
+/**
+ * Does not compare days: all keys are from the same day, because the keys of the previous day are written when a day
+ * starts.
+ */
 const compareKeys = (a: SentEvent, b: SentEvent): number => {
   if (a.eventUUID !== b.eventUUID) return a.eventUUID < b.eventUUID ? -1 : 1;
   return a.holder - b.holder || Number(a.server) - Number(b.server);
@@ -39,11 +44,11 @@ export const createRecentKeys = (
   const keyColumns = ['day', 'eventUUID', 'holder'];
   const onConflict = 'ON CONFLICT DO NOTHING';
   const insert = createRowInsert(db, { table: 'event_repeat', columns: [...keyColumns, 'server'], onConflict });
-  /** For events in blocks that don't store which kind of token sent them. */
+  /** Used for events in blocks that don't store which kind of token sent them. */
   const insertOfEither = createRowInsert(db, { table: 'event_repeat_of_either', columns: keyColumns, onConflict });
   const readRemembered = db.prepare<[], number>('SELECT remembered FROM position').pluck();
   const writeRemembered = db.prepare('UPDATE position SET remembered = ?');
-  /** By eventUUID. Several holders, and both kinds of tokens, may have sent the same eventUUID. */
+  /** Keys by eventUUID: several holders, and both kinds of tokens, may have sent the same eventUUID. */
   const recent = new Map<string, SentEvent[]>();
   let count = 0;
   /** True while memory might not match the blocks, which is at start and after a rollback. */
@@ -57,7 +62,7 @@ export const createRecentKeys = (
 
   /** Returns the keys of the logged events whose keys are not written yet, including those of this transaction. */
   const readLoggedKeys = (): SentEvent[] =>
-    // Omits events in damaged blocks; if such an event is sent again, it counts as new. Does not flush this
+    // Omits events in damaged blocks: if such an event is sent again, it counts as new. Does not flush this
     // transaction's events, because their call can still be refused.
     Array.from(log.eventsAfter(readRemembered.get() as number), (event) => {
       const { day, eventUUID, server } = event;

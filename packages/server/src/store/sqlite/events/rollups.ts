@@ -1,7 +1,7 @@
 /**
- * Event counts by eventID and quarter hour, and by account and day, written once per commit. `event_total` is clustered
- * by eventID, so writing to it would change a page per eventID. A commit writes to the small table `recent_total`
- * instead, whose rows are moved to `event_total` after a few thousand events.
+ * Counts events by eventID and quarter hour, and by account and day, once per commit. `event_total` is clustered by
+ * eventID, so writing to it would change a page per eventID. A commit writes to the small table `recent_total` instead,
+ * whose rows are moved to `event_total` after a few thousand events.
  */
 import { type CountedEvent, createSums, quarterHourMilliseconds, quarterHourOf } from '../../rules/rollups.ts';
 import type { Connection } from '../database/connection.ts';
@@ -48,7 +48,7 @@ export const createRollups = (db: Connection, eventsPerMove = defaultEventsPerMo
         OR EXISTS (SELECT 1 FROM recent_total WHERE account = @account AND eventID = @eventID)`)
     .pluck();
   const sums = createSums();
-  /** The number of events since recent rollups were moved. Assumes a backlog from a previous server at start. */
+  /** The number of events since recent rollups were moved. Initially assumes a backlog from a previous server. */
   let counted = eventsPerMove;
 
   const flush = () => {

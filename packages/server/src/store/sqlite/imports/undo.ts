@@ -1,6 +1,6 @@
 /**
- * Undoes imports, a limited number of rows per commit: deletes their links, then deletes or restores the contacts that
- * they have written.
+ * Undoes imports, a limited number of rows per commit: deletes the imported links, then deletes or restores the
+ * contacts that the import has written.
  */
 import {
   dropImportStretch,
@@ -30,7 +30,7 @@ interface UndoParts {
   readonly contacts: ContactWriter;
   readonly detaching: Pick<Detaching, 'detachUser'>;
   /**
-   * Whether a contact has an event that was logged with it. Undefined if a search of about this cost has not found out.
+   * Whether a contact has an event that was logged with it; undefined if a search of about this cost could not tell.
    */
   findEvent(contact: number, maxCost: number): { readonly hasEvent: boolean | undefined; readonly cost: number };
 }
@@ -39,7 +39,8 @@ const rowsPerStep = 50;
 
 interface Undone {
   /**
-   * `kept`: the import created the contact, and the contact stays. `pending`: the step ended before that was decided.
+   * `kept` if the import created the contact and the contact stays; `pending` if the step ended before that was
+   * decided.
    */
   readonly outcome: 'undone' | 'kept' | 'pending';
   readonly cost: number;
@@ -105,8 +106,8 @@ export const createImportUndo = (db: Connection, { contacts, detaching, findEven
     },
 
     /**
-     * Deletes some links of a stretch whose events are deleted, and the stretch after its last link. Returns how many
-     * links.
+     * Deletes some links of a stretch whose events are deleted, and the stretch after its last link. Returns the number
+     * of deleted links.
      */
     continueStretch(undoing: Undoing, { after, through }: ImportedEvents): number {
       const links = nextLinks.all({ account: undoing.account, after, through });

@@ -17,7 +17,7 @@ let engine: WriteEngine;
 const caller = { account: 1, token: 1, browser: false };
 const events = () => db.prepare('SELECT count(*) FROM event').pluck().get();
 
-/** Starts with an erased contact that has an event which is not deleted yet. */
+/** Creates an erased contact that has an event which is not deleted yet. */
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'firsthand-'));
   path = join(folder, 'firsthand.db');
@@ -76,14 +76,17 @@ describe('a step', () => {
     continueErasures: () => false,
     completeErasures: () => {},
   };
-  /** Transactions that fail if the next entry in `busy` is true, as if another process had locked the database. */
+  /**
+   * Creates a function that runs transactions, which fail if the next entry in `busy` is true, as if another process
+   * had locked the database.
+   */
   const runUnless = (busy: boolean[]): MaintenanceParts['transactions'] => ({
     runAlone(work) {
       if (busy.shift()) throw new Refusal('unavailable');
       return work();
     },
   });
-  /** Maintenance whose parts have nothing to do by default. */
+  /** Creates maintenance whose parts have nothing to do by default. */
   const createIdle = (parts: Partial<MaintenanceParts>) =>
     createMaintenance({
       transactions: { runAlone: (work) => work() },
@@ -138,7 +141,7 @@ describe('a step', () => {
 
   test('completes an erasure later if the database is locked', () => {
     const completeErasures = vi.fn();
-    // At that moment, another process has the database locked.
+    // When the erasure is completed, another process has locked the database.
     const busy = [false, true, false, false];
     const { step } = createIdle({
       erasures: { ...idleErasures, isErasing: () => true, completeErasures },

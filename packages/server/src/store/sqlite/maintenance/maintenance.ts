@@ -9,8 +9,8 @@ import type { UnusedSpace } from './unused-space.ts';
 import type { WriteAheadLog } from './write-ahead-log.ts';
 
 /**
- * A step deletes as many old keys as events were stored since the last such step, within these bounds. With fewer, the
- * number of old keys would grow.
+ * The bounds on the number of old keys that a step deletes. Within them, a step deletes as many as events were stored
+ * since the last such step, so that the number of old keys does not grow.
  */
 const minRepeats = 1_000;
 const maxRepeats = 4_000;
@@ -19,8 +19,8 @@ const maxRepeats = 4_000;
 export const pauseMilliseconds = 1_000;
 
 /**
- * While the backlog of unindexed events is too large, one step runs per this many stored bytes of text. The number of
- * steps grows with the backlog.
+ * The number of stored bytes of text per step while the backlog of unindexed events is too large. The number of steps
+ * also grows with the backlog.
  */
 const bytesPerCatchUp = 16 * 1024;
 
@@ -112,7 +112,7 @@ export const createMaintenance = ({
       clearFiles();
     }
     const logPause = writeAheadLog.maintain();
-    // While the log may contain erased data, pages that are not written back yet may contain it too.
+    // Pages that are not written back yet may contain erased data for as long as the log does.
     const clearPause = writeAheadLog.mayHoldErased() ? logPause : unusedSpace.step();
     if (clearPause === 0) return 0;
     const today = day();
@@ -123,7 +123,7 @@ export const createMaintenance = ({
     if (!more) clearedDay = today;
     const ended = deleting && !more;
     deleting = more;
-    // The log and repacked pages now contain the data that has just been deleted.
+    // Clears files again, because the log and repacked pages now contain the data that has just been deleted.
     if (ended) clearFiles();
     if (more || ended) return 0;
     if (erasing && clearPause === null) {

@@ -18,7 +18,7 @@ beforeEach(() => {
   path = join(folder, 'firsthand.db');
   ensureFile(path);
   db = openConnection(path, 'serve');
-  // Names that have their own index and grow in length, so that SQLite keeps repacking pages.
+  // Indexes names that grow in length, so that SQLite keeps repacking pages.
   db.exec('CREATE TABLE person (person INTEGER PRIMARY KEY, name TEXT UNIQUE, value TEXT)');
 });
 afterEach(() => {
@@ -46,7 +46,7 @@ const fill = (): string[] => {
 
 /** Counts the names that occur in the file. */
 const countInFile = (names: readonly string[], file = path): number => {
-  // Each name ends with a unique number, so one pass finds all names.
+  // Searches for all names in one pass, because each name ends with a unique number.
   const text = readFileSync(file, 'latin1');
   const byNumber = new Map(names.map((name) => [name.split('-')[1], name]));
   const matches = new Set<string>();
@@ -69,7 +69,7 @@ const clearAll = (unused: ReturnType<typeof createUnusedSpace>) => {
 test('clears only those copies of deleted rows that repacking leaves behind', () => {
   const deletedNames = fill();
   const before = db.prepare('SELECT * FROM person').all();
-  // Otherwise, there would be nothing to clear.
+  // Checks that there is something to clear.
   expect(countInFile(deletedNames)).toBeGreaterThan(0);
   clearAll(createUnusedSpace(db));
   expect(countInFile(deletedNames)).toBe(0);
@@ -123,7 +123,7 @@ test('clears all rows deleted from a restored backup, which VACUUM has repacked'
   restored.close();
 });
 
-/** A proxy of the database that calls `hook` before each lock. */
+/** Wraps the database to call `hook` before each lock. */
 const withHook = (hook: () => void): Connection =>
   new Proxy(db, {
     get: (target, name) => {
@@ -189,7 +189,7 @@ const fillPages = (count: number): string[] => {
   db.transaction(() => {
     for (const name of names) insert.run(name.padEnd(1_900, 'x'));
   })();
-  // On each page, deletes the row next to the unused middle.
+  // Deletes the row next to the unused middle of each page.
   db.exec('DELETE FROM thing WHERE thing % 2 = 0');
   emptyLog(db);
   return names.filter((_, index) => index % 2 === 1);
@@ -206,7 +206,7 @@ test('clears any number of pages in steps', () => {
   db.exec("INSERT INTO thing (name) VALUES ('')");
   const unused = createUnusedSpace(db);
   unused.begin();
-  // Writes can run between steps. The last step must wait for the reader.
+  // Runs writes between steps. The last step must wait for the reader.
   let steps = 0;
   while (unused.step() === 0 && steps < 100) steps += 1;
   expect(steps).toBeGreaterThan(1);
@@ -224,7 +224,7 @@ test('does not extend a file that was truncated between two steps', () => {
   const unused = createUnusedSpace(db);
   unused.begin();
   expect(unused.step()).toBe(0);
-  // The last page needs to be cleared.
+  // Makes sure that the last page has to be cleared.
   db.exec('DELETE FROM thing WHERE thing > 7; VACUUM; DELETE FROM thing WHERE thing IN (3, 7)');
   emptyLog(db);
   const { size } = statSync(path);
@@ -237,7 +237,7 @@ test('does not change full pages and overflow pages', () => {
   fillPages(1);
   db.exec('CREATE TABLE long (bytes BLOB)');
   const insert = db.prepare('INSERT INTO long VALUES (randomblob(?))');
-  // Two rows of 2,036 bytes leave no unused space on a page of 4,096.
+  // Inserts two rows of 2,036 bytes, which leave no unused space on a page of 4,096.
   for (const bytes of [2_036, 2_036, 100_000]) insert.run(bytes);
   emptyLog(db);
   const before = db.prepare('SELECT * FROM long').all();

@@ -8,17 +8,17 @@
 import { fsyncSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import { type Connection, emptyLog, tryNow } from '../database/connection.ts';
 
-/** The number of bytes read between two commits, in a few milliseconds. */
+/** The number of bytes that are read between two commits, which takes a few milliseconds. */
 const bytesPerStep = 2 * 1024 * 1024;
 
-/** About this many pages are cleared under one lock, at 10 µs each. */
+/** The approximate number of pages that are cleared under one lock, at 10 µs each. */
 const maxPages = 500;
 
 const pauseMilliseconds = 100;
 
 /**
- * Overflow and freelist pages start with a page number, b-tree pages with a type byte. From this page number on (128
- * GiB) they can be confused, so later pages are not cleared.
+ * The first page number (at 128 GiB) whose bytes could be confused: overflow and freelist pages start with a page
+ * number, b-tree pages with a type byte. Pages from this number on are not cleared.
  */
 const firstAmbiguousPage = 0x02000000;
 
@@ -63,7 +63,7 @@ export const createUnusedSpace = (db: Connection) => {
     const page = Buffer.allocUnsafe(pageBytes);
     for (const number of dirtyPages) {
       const read = readSync(file(), page, 0, pageBytes, number * pageBytes);
-      // The page is shorter if the file has been truncated since.
+      // Reads a shorter page if the file has been truncated since.
       const unused = dirtyRange(page.subarray(0, read), number);
       if (unused) writeSync(file(), zeros, 0, unused[1] - unused[0], number * pageBytes + unused[0]);
     }
@@ -72,14 +72,14 @@ export const createUnusedSpace = (db: Connection) => {
 
   /**
    * Clears the collected pages, under a write lock and with an empty log. Also drops SQLite's page cache, which would
-   * write back the old content at the next change of a page. Returns whether it succeeded.
+   * write the old content back at the next change of a page. Returns whether it succeeded.
    */
   const clear = (): boolean => {
     if (!emptyLog(db)) return false;
     return tryNow(() => {
       lock.run();
       try {
-        // Another process has written since the log was truncated.
+        // Gives up if another process has written since the log was truncated.
         if (statSync(`${path}-wal`).size > 0) return false;
         clearPages();
       } finally {

@@ -87,7 +87,7 @@ test('restarts the log after a long read that made it grow', async () => {
   expect(logBytes()).toBeGreaterThan(48 * mebibyte);
   const pause = log.maintain() as number;
   expect(pause).toBeGreaterThan(0);
-  // No retry happens before the pause ends.
+  // Does not retry before the pause ends.
   const rest = log.maintain() as number;
   expect(rest).toBeGreaterThan(0);
   expect(rest).toBeLessThanOrEqual(pause);

@@ -7,26 +7,26 @@ import { type Connection, emptyLog, tryNow } from '../database/connection.ts';
 const mebibyte = 1024 * 1024;
 
 /**
- * A checkpoint runs from this log size on. A larger backlog is less work in total, but delays waiting commits for
- * longer.
+ * The size of the log from which a checkpoint runs. A larger backlog is less work in total, but delays waiting commits
+ * for longer.
  */
 const backlogBytes = 16 * mebibyte;
 
 /**
- * The first commit after a checkpoint restarts the log unless a read is running (wal.c, walRestartLog). If the log was
- * not restarted, the checkpoint is repeated after this many bytes.
+ * The number of bytes after which a checkpoint is repeated if the log was not restarted. The first commit after a
+ * checkpoint restarts the log unless a read is running (wal.c, walRestartLog).
  */
 const retryBytes = mebibyte;
 
 /**
- * From this size on, the log must restart, even if commits have to wait for readers. Two commits and a pause can add to
- * the log, but it stays below 64 MiB.
+ * The size from which the log must restart, even if commits have to wait for readers. Two commits and a pause can add
+ * to the log, but it stays below 64 MiB.
  */
 const maxBytes = 24 * mebibyte;
 
 /**
- * The pause before a retry, doubled after each failure. Read steps end soon, but during a backup, each attempt would
- * delay events for nothing.
+ * The pause before a retry, which is doubled after each failure. Read steps end soon, but during a backup, each attempt
+ * would delay events for nothing.
  */
 const firstPauseMilliseconds = 20;
 const maxPauseMilliseconds = 500;
@@ -51,8 +51,8 @@ export const createWriteAheadLog = (db: Connection) => {
   };
 
   /**
-   * `log`: the number of pages in the log. `checkpointed`: how many of these pages are also in the database. Both are
-   * -1 for an in-memory database.
+   * `log` is the number of pages in the log, and `checkpointed` the number of these pages that are also in the
+   * database. Both are -1 for an in-memory database.
    */
   const readStatus = db.prepare<[], { log: number; checkpointed: number }>('PRAGMA wal_checkpoint(NOOP)');
 
@@ -67,7 +67,7 @@ export const createWriteAheadLog = (db: Connection) => {
     /** Call it when erased data may be in the log, until the log is truncated. */
     holdsErased(): void {
       holdsErased = true;
-      // An erasure doesn't wait for the pause after a failed attempt.
+      // Tries immediately: an erasure doesn't wait for the pause after a failed attempt.
       nextAttempt = 0;
       failedAttempts = 0;
     },

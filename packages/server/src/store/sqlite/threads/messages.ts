@@ -57,8 +57,8 @@ const fromFlatValue = ({ name }: Call, value: unknown): unknown => {
 
 /**
  * `ready`: the database is open. `fatal`: the database can't be opened, or the outcome of calls without a reply is
- * unknown; the thread executes no more calls. `seconds`: the duration of the commit, of which `statementSeconds` is
- * COMMIT.
+ * unknown; the thread executes no more calls. `seconds` is the duration of the commit, and `statementSeconds` the part
+ * of it that COMMIT takes.
  */
 export type Reply =
   | { readonly ready: true }

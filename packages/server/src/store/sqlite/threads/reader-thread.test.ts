@@ -52,13 +52,13 @@ test('replies to each call with a value, a refusal or an error', async () => {
 test('replies to pending calls on close, then closes the database', async () => {
   const { port, send, replies, isClosed } = openPort();
   start(port, path);
-  // One step for each kind of event.
+  // Counts with one step for each kind of event.
   send({ id: 1, calls: [{ name: 'countEvents', request: { account: 1, edges: [0, hour], users: false } }] });
   send('close');
   expect(replies).toEqual([]);
   await vi.waitUntil(isClosed, soon);
   expect(replies).toEqual([{ id: 1, outcomes: [{ value: [{ events: 3 }] }] }]);
-  // Only the last open connection can do this.
+  // Checks that the thread has closed its connection: only the last open connection can do this.
   const db = openConnection(path, 'write');
   expect(db.pragma('journal_mode = DELETE', { simple: true })).toBe('delete');
   db.close();

@@ -13,7 +13,7 @@ test('rejects `ready` with the reason if the thread cannot open the database', a
   const thread = startThread(toModuleURL(opening), { opening: { path: 'none.db' }, niceness: 0, onFatal });
   await expect(thread.ready).rejects.toThrow('no such table: event');
   await thread.close();
-  // The rejected promise reports it. Nothing else depends on the thread yet.
+  // Not called, because the rejected promise reports the error, and nothing else depends on the thread yet.
   expect(onFatal).not.toHaveBeenCalled();
 });
 

@@ -27,11 +27,11 @@ export const startThread = (file: URL, { opening, niceness, onFatal, onCommit }:
   const worker = new Worker(start, {
     workerData: { file: file.href, niceness, ...opening },
     execArgv: [],
-    // Frees the memory of finished commits sooner. Otherwise, on a slow disk, the heap grew to more than twice its live
-    // size.
+    // Frees the memory of finished commits sooner. Without the limit, on a slow disk, the heap grew to more than twice
+    // its live size.
     resourceLimits: { maxYoungGenerationSizeMb: 8 },
   });
-  /** The resolvers of messages that wait for a reply. They get undefined if no reply will come. */
+  /** The resolvers of messages that wait for a reply. A resolver gets undefined if no reply will come. */
   const waiting = new Map<number, (outcomes: readonly PlainOutcome[] | undefined) => void>();
   let lastID = 0;
   let ended: Error | undefined;
@@ -43,7 +43,7 @@ export const startThread = (file: URL, { opening, niceness, onFatal, onCommit }:
     becomeReady = resolve;
     failToOpen = reject;
   });
-  // The promise may reject before it is awaited.
+  // Handled here too, because the promise may reject before it is awaited.
   ready.catch(() => {});
 
   const end = (error: Error) => {

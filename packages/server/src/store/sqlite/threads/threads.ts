@@ -7,7 +7,7 @@ import { type OnCommit, type StartedThread, startThread } from './thread.ts';
 /** One reader per CPU, minus one CPU for the writer; between 1 and 4. */
 export const readerCount = Math.max(1, Math.min(4, availableParallelism() - 1));
 
-/** `.ts` from source; `.cjs` in a built server. */
+/** The extension is `.ts` when run from source, and `.cjs` in a built server. */
 const ownExtension = extname(new URL(import.meta.url).pathname);
 
 type OnFatal = (error: Error) => void;

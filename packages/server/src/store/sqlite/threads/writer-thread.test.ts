@@ -106,7 +106,7 @@ test('closes the database on close, even if maintenance is due', () => {
 });
 
 describe('the writer thread when the state on disk is unknown', () => {
-  // A real thread would exit, and its timers with it.
+  // Fakes timers: a real thread would exit, and its timers with it.
   beforeEach(() => {
     vi.useFakeTimers();
   });

@@ -13,7 +13,8 @@ export const start = (port: Port, path: string, arrangement?: Arrangement): void
   const engine = createWriteEngine(db, arrangement);
   engine.eraseAgain();
   while (engine.catchUp());
-  // The write-ahead log exists by now. SQLite syncs its folder too, but ignores a failure (os_unix.c, unixSync).
+  // Syncs the folder, in which the write-ahead log exists by now. SQLite syncs it too, but ignores a failure
+  // (os_unix.c, unixSync).
   syncDirectory(dirname(path));
 
   /** Ends the thread if the state on disk becomes unknown. */

@@ -20,7 +20,7 @@ const toParameters = (values: readonly unknown[]): Record<number, unknown> => {
 
 /** Runs operations, and prepares each of their statements once. */
 const createRunner = (db: Connection) => {
-  /** By SQL text. Bounded by the number of operations. */
+  /** The prepared statements by SQL text. Their number is bounded by the number of operations. */
   const statements = new Map<string, Statement<unknown[]>>();
 
   const prepareCached = (sql: string): Statement<unknown[]> => {

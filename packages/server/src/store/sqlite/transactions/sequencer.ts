@@ -12,8 +12,8 @@ interface Position {
 
 /** Throws if the stored position is damaged. */
 export const createSequencer = (db: Connection) => {
-  // The position never contradicts the other tables, unless the file is damaged. SQLite has no checksums to detect
-  // that.
+  // Finds tables that contradict the position, which happens only if the file is damaged. SQLite has no checksums to
+  // detect that.
   const isDamaged = db
     .prepare<[], number>(`
       SELECT sequence < max(

@@ -1,4 +1,4 @@
-// Calls that share a commit in which one of them, or the disk, fails.
+// Tests calls that share a commit in which one of them, or the disk, fails.
 import { beforeEach, describe, expect, test } from 'vitest';
 import { accountContact, newAccount, newContact, newEvent, newToken } from '../../../../test/fixtures/store.ts';
 import { Refusal } from '../../../shared/refusal.ts';
@@ -63,7 +63,7 @@ describe('calls that share a commit', () => {
     expect(await usage()).toEqual({ contacts: 1, users: 2, events: 1 });
   });
 
-  test('roll back a call completely that throws halfway, but not a call with a refused part', async () => {
+  test('roll back a call that throws halfway completely, but not a call with a refused part', async () => {
     db.exec(`CREATE TEMP TRIGGER fault BEFORE INSERT ON contact WHEN NEW.contactUUID = 'faulty'
       BEGIN SELECT RAISE(ABORT, 'broken'); END`);
     const contacts = ['whole', 'faulty'].map((newContactUUID) =>
@@ -83,7 +83,7 @@ describe('calls that share a commit', () => {
       },
       mayThrowRefusal: false,
     });
-    // This also applies if the commit fails only when each call is retried alone.
+    // Checks that this also holds if the commit fails only when each call is retried alone.
     expect(() => transactions.run([failing('SQLITE_CONSTRAINT'), failing('SQLITE_IOERR_FSYNC')])).toThrow('IOERR');
     expect(() => transactions.run([failing('SQLITE_CORRUPT')])).toThrow('CORRUPT');
   });

@@ -9,9 +9,9 @@ export interface Pending {
    * rollback, the changes would be neither in memory nor in the rows.
    */
   flush?(): void;
-  /** Called after a rollback, or a commit of another process: the state may be stale. */
+  /** Called after a rollback, or after a commit of another process: the state may then be stale. */
   forget(): void;
-  /** Called after one call was rolled back, but not the rest of the transaction. */
+  /** Called after a single call was rolled back, but not the rest of the transaction. */
   undo?(): void;
 }
 
@@ -66,7 +66,7 @@ export const createTransactions = (db: Connection, pending: readonly Pending[], 
       return { value };
     } catch (error) {
       if (!(error instanceof Refusal || error instanceof RolledBack)) throw error;
-      // Most calls are refused before they write. The state in memory is still valid then, and rereading it would be
+      // Most calls are refused before they write: the state in memory is then still valid, and rereading it would be
       // expensive.
       const wrote = changes.get() !== before;
       undo.run();
@@ -121,7 +121,8 @@ export const createTransactions = (db: Connection, pending: readonly Pending[], 
 export type Transactions = ReturnType<typeof createTransactions>;
 
 /**
- * After a failed write or sync, the kernel may have dropped the pages. Only a restart, which rereads the disk, is safe.
+ * Whether the state on disk is unknown: after a failed write or sync, the kernel may have dropped the pages. Only a
+ * restart, which rereads the disk, is safe.
  */
 const isFatal = (error: unknown) => /^SQLITE_(IOERR|CORRUPT|NOTADB)/.test(codeOf(error));
 

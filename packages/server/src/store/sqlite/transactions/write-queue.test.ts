@@ -8,7 +8,7 @@ import { createWriteQueue } from './write-queue.ts';
 
 const turn = () => new Promise(setImmediate);
 
-/** A fake thread that replies to each call with the call's name, with one message per `answerNext`. */
+/** Creates a fake thread that replies to each call with the call's name. `answerNext` sends one message. */
 const createThread = () => {
   const messages: string[][] = [];
   const answers: (() => void)[] = [];

@@ -40,7 +40,7 @@ export const createWriteQueue = (
       });
       return outcomes.some((outcome) => 'value' in outcome);
     } catch (error) {
-      // The calls are not sent again, because some of them may have been executed.
+      // Does not send the calls again, because some of them may have been executed.
       for (const { reject } of batch) reject(error);
       return false;
     }
@@ -71,7 +71,7 @@ export const createWriteQueue = (
         queued.push({ call, bytes, resolve, reject });
         if (scheduled) return;
         scheduled = true;
-        // Runs after all requests that arrived in this turn of the event loop.
+        // Flushes after all requests that arrived in this turn of the event loop.
         setImmediate(flush);
       }),
     /** Resolves when all calls are settled. */
