@@ -115,6 +115,14 @@ const twoNamesForOneContact: [Row[], Row[], never[]] = [
   [],
 ];
 
+/** A file that exchanges the addresses of three contacts, with the help of a fourth address. */
+const cycle = [
+  { nth: 0, to: 3 },
+  { nth: 1, to: 0 },
+  { nth: 2, to: 1 },
+  { nth: 0, to: 2 },
+];
+
 export const describeImportedContacts = (newSite: NewSite): void => {
   describe('an import of contacts', () => {
     test('creates and changes contacts, and changes nothing the second time', async () => {
@@ -293,6 +301,52 @@ export const describeImportedContacts = (newSite: NewSite): void => {
             expect((await server.getContact(contactUUID)).fields.contactFirstname).toBe('Ann');
         }),
         { numRuns: Number(process.env.RUNS ?? 8) },
+      );
+    });
+
+    test('removes the keys that it added to a contact when undone', async () => {
+      const site = await newSite();
+      const { create, contact, add, undo, read } = importsOf(site);
+      const { contactUUID } = await site.server.createContact({
+        address: undefined,
+        externalID: 'u-1',
+        userUUID: null,
+      });
+      const importID = await create();
+      await add(importID, 0, contact({ address: ann, externalID: 'u-1' }));
+      await undo(importID);
+      expect(await read(ann)).toBeUndefined();
+      expect((await site.server.getContact(contactUUID)).fields.contactEmailaddress ?? '').toBe('');
+    });
+
+    test('gives addresses back to the contacts that it exchanged them between, or took them from, when undone', async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.record({ nth: fc.nat({ max: 2 }), to: fc.nat({ max: 4 }) }), { minLength: 1, maxLength: 8 }),
+          async (moves) => {
+            const site = await newSite();
+            const { create, contact, add, undo } = importsOf(site);
+            const addressOf = (at: number) => `${at}@example.com`;
+            for (const at of [0, 1, 2])
+              await site.server.createContact({ address: addressOf(at), externalID: `u-${at}`, userUUID: null });
+            const holders = async () => {
+              const { contacts } = await site.store.searchContact({ account: site.account, limit: 10 });
+              return contacts
+                .map(({ fields }) => [fields.contactExternalID, fields.contactEmailaddress])
+                .sort(([a = ''], [b = '']) => a.localeCompare(b));
+            };
+            const before = await holders();
+            const importID = await create();
+            await add(
+              importID,
+              0,
+              ...moves.map(({ nth, to }) => contact({ externalID: `u-${nth}`, address: addressOf(to) })),
+            );
+            await undo(importID);
+            expect(await holders()).toEqual(before);
+          },
+        ),
+        { numRuns: Number(process.env.RUNS ?? 8), examples: [[cycle]] },
       );
     });
 

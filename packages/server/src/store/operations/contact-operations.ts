@@ -1,6 +1,7 @@
-/** The operations that write contacts, links and claims, and accounts with their contacts. */
+/** The operations that write contacts, links and claims, accounts with their contacts, and imported records. */
 import type { RequestOf, Store } from '../store.ts';
 import { createAccount, updateAccount } from './accounts.ts';
+import { addToImport } from './add-to-import.ts';
 import { acceptClaim, voidClaim } from './claims.ts';
 import type { ContactParts } from './contact-store.ts';
 import { updateContact } from './contact-writes.ts';
@@ -21,6 +22,7 @@ const writes = {
   voidClaim,
   mergeContact,
   unmergeContact,
+  addToImport,
 };
 export type ContactWrite = keyof typeof writes;
 export const contactWriteNames = Object.keys(writes) as ContactWrite[];

@@ -6,7 +6,7 @@ import type { ClaimRow } from '../rules/claims.ts';
 import type { ContactUpdate, CreatedContact } from '../rules/contact-changes.ts';
 import type { SentRequest } from '../rules/idempotency-keys.ts';
 import type { NewLink, StatementRow } from '../rules/links.ts';
-import type { Catalogues, NamedContact, NewContact } from '../store.ts';
+import type { Catalogues, EventBatch, EventOutcome, NamedContact, NewContact } from '../store.ts';
 import type { ContactRow, Result } from './contacts.ts';
 import type { Operation } from './operation.ts';
 
@@ -127,6 +127,12 @@ export interface RequestStore {
   store(sent: SentRequest, result: RequestResult & { readonly existed: boolean }, day: number): Result<unknown>;
 }
 
+interface EventStore {
+  log(batch: EventBatch): Result<readonly EventOutcome[]>;
+  /** Returns the last sequence that was drawn. */
+  readLastSequence(): Result<number>;
+}
+
 /**
  * The dependencies of the operations that write contacts, bound to one transaction (and, on PostgreSQL, to one
  * account).
@@ -136,6 +142,7 @@ export interface ContactParts {
   readonly links: LinkStore;
   readonly catalogues: CatalogueStore;
   readonly requests: RequestStore;
+  readonly events: EventStore;
   /**
    * Runs a part of a write. If the part throws a Refusal, returns the Refusal. On SQLite, a part must do so before its
    * first write.

@@ -8,7 +8,7 @@ import { otherExternalID, toNewKeys } from '../rules/contact-keys.ts';
 import type { ContactChange } from '../store.ts';
 import { readEntryMerges } from './catalogues.ts';
 import { findByKeys, type KeyPlan, planKey, takeKeys, verifyKey } from './contact-keys.ts';
-import type { ContactParts, ContactStore, StoredKeys, WritableContact } from './contact-store.ts';
+import type { ContactParts, ContactStore, SavedContact, StoredKeys, WritableContact } from './contact-store.ts';
 import { call, type Operation } from './operation.ts';
 
 type PlainContactUpdate = Omit<ContactUpdate, 'keys'>;
@@ -84,17 +84,24 @@ const toKeyColumns = (plans: readonly KeyPlan[], isIDCleared: boolean): Partial<
   ),
 });
 
+interface WriteResult {
+  readonly contactUUID: string;
+  /** The names of the fields whose visible values changed. */
+  readonly updated: string[];
+  /** The contact that was written, with its new values. */
+  readonly saved: SavedContact & Pick<WritableContact, 'contact'>;
+}
+
 /**
- * Writes to the contact at the end of `row`'s merges. Returns its contactUUID and the names of the fields whose visible
- * values changed. Throws a Refusal before any write if another person has one of the new keys. `isNew` is true if this
- * transaction created the contact.
+ * Writes to the contact at the end of `row`'s merges. Throws a Refusal before any write if another person has one of
+ * the new keys. `isNew` is true if this transaction created the contact.
  */
 export function* writeContact(
   contacts: ContactStore,
   row: WritableContact,
   request: ContactUpdate,
   isNew = false,
-): Operation<{ contactUUID: string; updated: string[] }> {
+): Operation<WriteResult> {
   const entryMerges = yield* readEntryMerges(row.account);
   const change = resolveMergedEntries(request, entryMerges);
   const { externalID, address } = change.keys;
@@ -121,21 +128,19 @@ export function* writeContact(
   const { contactStatus = kept.contactStatus } = change;
   if (contactStatus !== kept.contactStatus) updated.push('contactStatus');
   const { contactEmailaddress, contactExternalID, externalIDClaim, verified } = { ...kept, ...keys };
-  yield* call(() =>
-    contacts.save(kept, {
-      ...{ contactEmailaddress, contactExternalID, externalIDClaim, verified, contactStatus, change },
-      values: written.values,
-      updatedTime: updated.length > 0 ? change.time : kept.updatedTime,
-    }),
-  );
-  return { contactUUID: kept.contactUUID, updated };
+  const saved = {
+    ...{ contactEmailaddress, contactExternalID, externalIDClaim, verified, contactStatus, change },
+    values: written.values,
+    updatedTime: updated.length > 0 ? change.time : kept.updatedTime,
+  };
+  yield* call(() => contacts.save(kept, saved));
+  return { contactUUID: kept.contactUUID, updated, saved: { ...saved, contact: kept.contact } };
 }
 
-/** The contact with the keys of a request, and the contactUUID of the contact at the end of its merges. */
-export interface PutResult {
+/** The contact with the keys of a request, and the contact at the end of its merges, which was written. */
+interface PutResult extends Pick<WriteResult, 'contactUUID' | 'saved'> {
   readonly row: WritableContact;
   readonly existed: boolean;
-  readonly contactUUID: string;
 }
 
 /**
@@ -152,12 +157,12 @@ export function* putContact(
   const created = { account, externalID, address, newContactUUID, time: change.time };
   const row = found ?? (yield* call(() => contacts.insert(created)));
   const newKeys = sentID === null ? { externalID: sentID } : found ? keys : {};
-  const { contactUUID } = yield* writeContact(contacts, row, { ...change, keys: newKeys, isFound: true }, !found);
+  const written = yield* writeContact(contacts, row, { ...change, keys: newKeys, isFound: true }, !found);
   if (found) {
     yield* verifyKey(contacts, found, 'contactExternalID', externalID);
     yield* verifyKey(contacts, found, 'contactEmailaddress', address);
   }
-  return { row, existed: found !== undefined, contactUUID };
+  return { row, existed: found !== undefined, contactUUID: written.contactUUID, saved: written.saved };
 }
 
 /**
@@ -197,7 +202,7 @@ export function* updateContact(
   const row = yield* call(() => contacts.find(change));
   const uses = usesOfContact({ ...change, tags: change.addedTags });
   yield* call(() => catalogues.check(account, false, uses));
-  const result = yield* writeContact(contacts, row, { ...change, keys: toNewKeys(change) });
+  const { contactUUID, updated } = yield* writeContact(contacts, row, { ...change, keys: toNewKeys(change) });
   yield* call(() => catalogues.register(account, false, uses));
-  return result;
+  return { contactUUID, updated };
 }

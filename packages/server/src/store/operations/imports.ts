@@ -1,11 +1,10 @@
-/** Operations on imports. Each driver writes the imported events and contacts itself. */
+/** Creates, finds and lists imports, and what they changed about contacts. */
 import type { ImportState } from '@firsthand/contract/import';
 import { limits } from '@firsthand/contract/limits';
 import type { KeyField } from '../../identity/contact-view.ts';
 import { Refusal } from '../../shared/refusal.ts';
-import type { NewKeys } from '../rules/contact-keys.ts';
-import { addChanges, type ImportChanges, listChanges, type RecordedValues } from '../rules/import-changes.ts';
-import type { ContactImport, Import, ImportBatch, ImportOutcome, NewContact, NewEvent, RequestOf } from '../store.ts';
+import { listChanges } from '../rules/import-changes.ts';
+import type { ContactImport, Import, RequestOf } from '../store.ts';
 import { all, createQuery, db, first, lockAccount, type Operation, run } from './operation.ts';
 
 const columns = [
@@ -35,14 +34,6 @@ export function* findImport({ account, importID }: { account: number; importID: 
   const row = yield* first(selectImports(account).where('importID', '=', importID));
   if (!row) throw new Refusal('unknown_import', { field: 'importID' });
   return toImport(row);
-}
-
-/** Returns an import to undo. Throws Refusal('token_kind') if it is not of the kind that the caller may undo. */
-export function* findImportToUndo({ kind, ...name }: RequestOf<'undoImport'>): Operation<Import> {
-  const found = yield* findImport(name);
-  if (kind === undefined || found.kind === kind) return found;
-  const message = `\`importID\` is an import of ${found.kind}, which only a server token or an owner can undo`;
-  throw new Refusal('token_kind', { field: 'importID', message });
 }
 
 export function* createImport(request: RequestOf<'createImport'>): Operation<Import> {
@@ -81,80 +72,6 @@ export function* listImports({ account, limit, kind }: RequestOf<'listImports'>)
   return (yield* all(query)).map(toImport);
 }
 
-/**
- * Returns the import of a batch. Returns undefined if the import is at another position: then the batch must not be
- * stored. The caller holds the account's lock.
- */
-export function* findImportAt({
-  account,
-  importID,
-  kind,
-  position,
-  records,
-  isLast,
-}: ImportBatch): Operation<Import | undefined> {
-  const found = yield* findImport({ account, importID });
-  if (found.undoneTime !== null) throw new Refusal('import_undone', { field: 'importID' });
-  if (found.kind !== kind) {
-    const message = `\`importID\` is an import of ${found.kind}, not of ${kind}`;
-    throw new Refusal('invalid_field', { field: 'importID', message });
-  }
-  const isEmptyRepeat = found.state === 'complete' && isLast && records === 0;
-  if (found.position !== position || isEmptyRepeat) return undefined;
-  if (found.state === 'complete')
-    throw new Refusal('invalid_field', { field: 'position', message: 'the import is complete: `isLast` was sent' });
-  return found;
-}
-
-/** Returns an imported event with the contactUUID of its contact. `found` is the contact, if it existed before. */
-export const withContact = (
-  event: NewEvent,
-  contact: NewContact | undefined,
-  found: { readonly contactUUID: string } | undefined,
-): NewEvent =>
-  // The store finds a contact with an external ID itself.
-  contact === undefined || contact.externalID !== undefined
-    ? event
-    : { ...event, contactUUID: found?.contactUUID ?? contact.newContactUUID };
-
-/** Records what a batch has stored. `stretch` contains the sequences of the batch: after < sequence <= through. */
-export function* advanceImport(
-  { account, importID, records, steps, isLast }: ImportBatch,
-  outcomes: readonly ImportOutcome[],
-  { after, through }: { readonly after: number; readonly through: number },
-): Operation<Import> {
-  const imported = outcomes.filter(({ kept }) => kept).length;
-  const repeated = outcomes.filter((outcome) => 'duplicate' in outcome).length;
-  const refused = outcomes.length - imported - repeated + records - steps.length;
-  yield* run(
-    db
-      .updateTable('import')
-      .set((eb) => ({
-        position: eb('position', '+', records),
-        imported: eb('imported', '+', imported),
-        repeated: eb('repeated', '+', repeated),
-        refused: eb('refused', '+', refused),
-        ...(isLast && { isComplete: true }),
-      }))
-      .where('account', '=', account)
-      .where('importID', '=', importID),
-  );
-  if (through > after) {
-    const ofImport = db.updateTable('import_stretch').where('account', '=', account).where('importID', '=', importID);
-    const isJoined = (yield* run(ofImport.set({ through }).where('through', '=', after))) > 0;
-    if (!isJoined) yield* run(db.insertInto('import_stretch').values({ account, importID, after, through }));
-  }
-  return yield* findImport({ account, importID });
-}
-
-/** A contact, before and after a write. */
-interface WrittenContact {
-  readonly contact: number;
-  /** Null if the import has created the contact. */
-  readonly before: { readonly values: RecordedValues; readonly updatedTime: number } | null;
-  readonly after: { readonly values: RecordedValues; readonly updatedTime: number };
-}
-
 /** A contact that an import has written. */
 export interface ImportedContact {
   readonly contact: number;
@@ -164,37 +81,16 @@ export interface ImportedContact {
   readonly changes: string;
 }
 
-const changedByOthers = -1;
-
 const selectWritten = createQuery<ImportedContact>(
   () => `SELECT contact, "isCreated", "updatedTime", changes FROM import_contact
     WHERE account = $1 AND "importID" = $2 AND contact = $3`,
 );
-const upsertWritten = createQuery<never>(
-  ({ name }) => `
-  INSERT INTO import_contact (account, "importID", contact, "isCreated", "updatedTime", changes)
-  VALUES ($1, $2, $3, $4, $5, $6)
-  ON CONFLICT (${name === 'postgres' ? 'account, ' : ''}"importID", contact)
-  DO UPDATE SET "updatedTime" = excluded."updatedTime", changes = excluded.changes`,
-);
-const selectImported = createQuery<unknown>(
-  () => 'SELECT 1 FROM import_contact WHERE account = $1 AND contact = $2 AND "updatedTime" = $3 LIMIT 1',
-);
-
-/** Records that an import has written a contact. */
-export function* recordContact(
-  { account, importID }: Pick<ImportBatch, 'account' | 'importID'>,
-  { contact, before, after }: WrittenContact,
-): Operation<void> {
-  const row = yield* first(selectWritten(account, importID, contact));
-  const isCreated = row ? Boolean(row.isCreated) : before === null;
-  const isChangedByOthers = row !== undefined && row.updatedTime !== before?.updatedTime;
-  const changes =
-    before === null || isCreated
-      ? {}
-      : addChanges(row ? (JSON.parse(row.changes) as ImportChanges) : {}, before.values, after.values);
-  const updatedTime = isChangedByOthers ? changedByOthers : after.updatedTime;
-  yield* run(upsertWritten(account, importID, contact, isCreated, updatedTime, JSON.stringify(changes)));
+/** Returns what an import recorded about a contact. */
+export function* findWrittenContact(
+  { account, importID }: Pick<Import, 'importID'> & { readonly account: number },
+  contact: number,
+): Operation<ImportedContact | undefined> {
+  return yield* first(selectWritten(account, importID, contact));
 }
 
 const selectImportsOf = createQuery<Omit<ContactImport, 'changes'> & ImportedContact>(
@@ -212,34 +108,6 @@ export function* listImportsOf(account: number, contacts: readonly number[]): Op
     ...{ importID, importName, createdTime, isCreated: Boolean(isCreated) },
     changes: listChanges(JSON.parse(changes)),
   }));
-}
-
-/** Whether an import made the last write to a contact. */
-export function* isImported(account: number, contact: number, updatedTime: number): Operation<boolean> {
-  const rows = yield* all(selectImported(account, contact, updatedTime));
-  return rows.length > 0;
-}
-
-const selectByExternalID = createQuery<{ contact: number }>(
-  ({ name }) => `SELECT contact FROM ${name === 'postgres' ? 'contact_external_id' : 'contact'}
-    WHERE account = $1 AND "contactExternalID" = $2 AND "contactExternalID" > ''`,
-);
-const selectByAddress = createQuery<{ contact: number }>(
-  ({ name }) => `SELECT contact FROM ${name === 'postgres' ? 'contact_address' : 'contact'}
-    WHERE account = $1 AND "contactEmailaddress" = $2`,
-);
-
-/** Omits the keys that another contact has, because an undo takes no keys from contacts and merges no contacts. */
-export function* omitTakenKeys(
-  { account, contact }: { readonly account: number; readonly contact: number },
-  { externalID, address }: NewKeys,
-): Operation<NewKeys> {
-  const [byID] = typeof externalID === 'string' ? yield* all(selectByExternalID(account, externalID)) : [];
-  const [byAddress] = address === undefined ? [] : yield* all(selectByAddress(account, address));
-  return {
-    ...((byID?.contact ?? contact) === contact && { externalID }),
-    ...((byAddress?.contact ?? contact) === contact && { address }),
-  };
 }
 
 /**
@@ -265,102 +133,4 @@ export function* forgetKeys(
 ): Operation<void> {
   const keys = rows.flatMap((row) => [row.contactExternalID, row.contactEmailaddress]).filter(Boolean);
   for (const query of deleteKeyChanges) yield* run(query(account, keys));
-}
-
-/** Begins to undo an import, using an erasure that the caller has created. The undo must not have begun before. */
-export function* beginUndo({ account, importID, time }: RequestOf<'undoImport'>, erasure: number): Operation<Import> {
-  yield* run(
-    db
-      .updateTable('import')
-      .set({ erasure, isUndoing: true, undoneTime: time })
-      .where('account', '=', account)
-      .where('importID', '=', importID),
-  );
-  return yield* findImport({ account, importID });
-}
-
-/** An import whose undo is not complete. */
-export interface Undoing {
-  readonly account: number;
-  readonly importID: string;
-  readonly erasure: number;
-}
-
-export interface ImportStretch {
-  readonly after: number;
-  readonly through: number;
-}
-
-/** Returns an import that is being undone, of any account or only of `account`. */
-export function* findUndoing(account?: number): Operation<Undoing | undefined> {
-  const [undoing] = yield* all<Undoing>({
-    sqlite: 'SELECT account, importID, erasure FROM import WHERE isUndoing = 1 LIMIT 1',
-    postgres: 'SELECT account, "importID", erasure FROM import WHERE account = $1 AND "isUndoing" LIMIT 1',
-    values: account === undefined ? [] : [account],
-  });
-  return undoing;
-}
-
-/** Returns a stretch whose events and links are not all deleted yet. */
-export function* findStretch({ account, importID }: Undoing): Operation<ImportStretch | undefined> {
-  return yield* first(
-    db
-      .selectFrom('import_stretch')
-      .select(['after', 'through'])
-      .where('account', '=', account)
-      .where('importID', '=', importID)
-      .orderBy('after', 'desc')
-      .limit(1),
-  );
-}
-
-export function* dropImportStretch({ account, importID }: Undoing, { after }: ImportStretch): Operation<void> {
-  yield* run(
-    db
-      .deleteFrom('import_stretch')
-      .where('account', '=', account)
-      .where('importID', '=', importID)
-      .where('after', '=', after),
-  );
-}
-
-/** Returns the next contacts that an import has written and that the undo has not restored yet. */
-export function* findWritten({ account, importID }: Undoing, most: number): Operation<ImportedContact[]> {
-  return yield* all(
-    db
-      .selectFrom('import_contact')
-      .select(['contact', 'isCreated', 'updatedTime', 'changes'])
-      .where('account', '=', account)
-      .where('importID', '=', importID)
-      .orderBy('contact')
-      .limit(most),
-  );
-}
-
-/**
- * Removes restored contacts from the import's record. `kept` is the number of these contacts that were created by the
- * import, but stay.
- */
-export function* dropWritten({ account, importID }: Undoing, last: number, kept: number): Operation<void> {
-  yield* run(
-    db
-      .deleteFrom('import_contact')
-      .where('account', '=', account)
-      .where('importID', '=', importID)
-      .where('contact', '<=', last),
-  );
-  if (kept === 0) return;
-  yield* run(
-    db
-      .updateTable('import')
-      .set((eb) => ({ kept: eb('kept', '+', kept) }))
-      .where('account', '=', account)
-      .where('importID', '=', importID),
-  );
-}
-
-export function* endUndo({ account, importID }: Undoing): Operation<void> {
-  yield* run(
-    db.updateTable('import').set({ isUndoing: false }).where('account', '=', account).where('importID', '=', importID),
-  );
 }

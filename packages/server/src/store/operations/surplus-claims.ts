@@ -4,6 +4,7 @@ import { distinct } from '../../shared/distinct.ts';
 import { maxDroppedPerStep, type NewLink, type StatementRow } from '../rules/links.ts';
 import { claimKey } from './claims.ts';
 import type { LinkStore } from './contact-store.ts';
+import { deleteLinks } from './link-deletion.ts';
 import {
   all,
   call,
@@ -20,8 +21,6 @@ import {
 type FreeUsers = Pick<LinkStore, 'holdFreeUsers'>;
 
 const claimsPerQuery = 20;
-
-const ofUsers = `${ofAccount} AND "user" = ANY ($2::bigint[])`;
 
 /** SQL for the key of the claim $3 of the contact $2. */
 const keyOfClaim = (dialect: Dialect) =>
@@ -58,18 +57,9 @@ const selectOldest = createQuery<OldClaim>(
 );
 const selectVerified = createQuery<{ claim: number }>(
   (dialect) => `
-    SELECT claim FROM statement WHERE ${within(dialect, ofUsers)}
+    SELECT claim FROM statement WHERE ${within(dialect, `${ofAccount} AND "user" = ANY ($2::bigint[])`)}
       claim ${dialect.among('$3', 'bigint')} AND verified`,
 );
-const deleteLinksOf = createQuery<never>((dialect) => {
-  const links = `
-    DELETE FROM statement WHERE ${within(dialect, ofUsers)}
-      claim ${dialect.among('$3', 'bigint')}`;
-  return dialect.name === 'sqlite'
-    ? links
-    : `WITH gone AS (${links} RETURNING sequence)
-       DELETE FROM statement_place p USING gone WHERE p.account = $1 AND p.sequence = gone.sequence`;
-});
 const deleteClaims = createQuery<never>(
   (dialect) => `DELETE FROM claim WHERE ${within(dialect, ofContact)} claim ${dialect.among('$3', 'bigint')}`,
 );
@@ -77,15 +67,9 @@ const deleteClaims = createQuery<never>(
 /** Deletes claims for a contact and their links. The caller must hold the users. */
 function* dropClaims(account: number, contact: number, claims: readonly OldClaim[]): Operation<void> {
   if (claims.length === 0) return;
-  const users = distinct(claims.map(({ user }) => user));
+  const users = claims.map(({ user }) => user);
   const numbers = claims.map(({ claim }) => claim);
-  yield* run(deleteLinksOf(account, users, numbers));
-  yield {
-    postgres: `
-      DELETE FROM contact_user c WHERE account = $1 AND contact = $2 AND "user" = ANY ($3::bigint[])
-        AND NOT EXISTS (SELECT FROM statement s WHERE s.account = $1 AND s."user" = c."user" AND s.contact = c.contact)`,
-    values: [account, contact, users],
-  };
+  yield* deleteLinks('withClaims', account, users, numbers);
   yield {
     postgres: 'DELETE FROM claim_name WHERE account = $1 AND "claimID" = ANY ($2::text[])',
     values: [account, claims.map(({ claimID }) => claimID)],
@@ -123,16 +107,6 @@ const selectOpenClaims = createQuery<{ claim: number }>(
     SELECT claim FROM claim WHERE ${within(dialect, 'account = $1 AND contact = ANY ($2::bigint[])')}
       claim ${dialect.among('$3', 'bigint')} AND NOT accepted ${lockingFree(dialect)}`,
 );
-const deleteLinks = createQuery<{ contact: number; claim: number; user: number }>((dialect) => {
-  const links = `
-    DELETE FROM statement WHERE ${within(dialect, ofUsers)}
-      sequence ${dialect.among('$3', 'bigint')} AND claim ${dialect.among('$4', 'bigint')} AND NOT verified`;
-  return dialect.name === 'sqlite'
-    ? `${links} RETURNING contact, claim, user`
-    : `WITH gone AS (${links} RETURNING sequence, contact, claim, "user"),
-         places AS (DELETE FROM statement_place p USING gone WHERE p.account = $1 AND p.sequence = gone.sequence)
-       SELECT contact, claim, "user" FROM gone`;
-});
 /**
  * Selects the claims of the user $4 for the contact $2 with the key of its claim $3, unless one of these claims still
  * has a link.
@@ -160,16 +134,15 @@ export function* dropLinks(account: number, chosen: readonly Link[]): Operation<
       chosen.map(({ claim }) => claim),
     ),
   );
-  const dropped = yield* all(
-    deleteLinks(
-      account,
-      distinct(chosen.map(({ user }) => user)),
-      chosen.map(({ sequence }) => sequence),
-      claims.map(({ claim }) => claim),
-    ),
+  const dropped = yield* deleteLinks(
+    'unverified',
+    account,
+    chosen.map(({ user }) => user),
+    chosen.map(({ sequence }) => sequence),
+    claims.map(({ claim }) => claim),
   );
   for (const { contact, claim, user } of distinct(dropped, ({ claim }) => claim))
-    yield* dropClaims(account, contact, yield* all(selectUnlinked(account, contact, claim, user)));
+    yield* dropClaims(account, contact as number, yield* all(selectUnlinked(account, contact, claim, user)));
 }
 
 /** SQL for the claimed links to the contact $2 with the key of its claim $3. */

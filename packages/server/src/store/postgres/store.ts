@@ -2,6 +2,7 @@
 import { Refusal } from '../../shared/refusal.ts';
 import { createBackpressure } from '../backpressure.ts';
 import { createCommitMeasures } from '../measures.ts';
+import { addSteps } from '../operations/add-to-import.ts';
 import { recordWrite } from '../operations/audit.ts';
 import { type ContactWrite, contactWrites } from '../operations/contact-operations.ts';
 import type { ContactParts } from '../operations/contact-store.ts';
@@ -17,6 +18,8 @@ import { type AuditedName, isAudited } from '../rules/accounts/audit.ts';
 import type {
   EventBatch,
   EventOutcome,
+  ImportOutcome,
+  ImportPreview,
   NewContact,
   OnFault,
   RefusedReplay,
@@ -34,7 +37,7 @@ import { countRefused, createRefusedWriter, listRefused, listRefusedBefore } fro
 import { createContactFinder } from './contacts/contact-finder.ts';
 import { indexContacts } from './contacts/contact-index.ts';
 import { createContactReads } from './contacts/contact-reader.ts';
-import { createContactStore, createContactWriter } from './contacts/contacts.ts';
+import { createContactStore } from './contacts/contacts.ts';
 import { createLinkStore } from './contacts/links.ts';
 import { createRequestRepeats } from './contacts/request-repeats.ts';
 import { createUsers } from './contacts/users.ts';
@@ -62,7 +65,6 @@ import { createEventWriter } from './events/events.ts';
 import { feedEvents } from './feed/event-feed.ts';
 import { feedOwners, trimOwnerChanges } from './feed/owner-feed.ts';
 import { listUserLinks } from './feed/user-links.ts';
-import { createImportWriter } from './imports/imports.ts';
 import { createKeyedMutex } from './transactions/keyed-mutex.ts';
 import { runOperation } from './transactions/operations.ts';
 import {
@@ -131,6 +133,10 @@ type ContactWrites = {
   ) => Promise<Awaited<ReturnType<Store[Name]>>>;
 };
 
+const readLastSequence = async (db: Transaction): Promise<number> =>
+  (await db.one<{ last: number }>('SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last FROM event_order'))
+    .last;
+
 /** Returns a Refusal; rethrows any other error. */
 const toRefusal = (error: unknown): Refusal => {
   if (error instanceof Refusal) return error;
@@ -144,7 +150,6 @@ const createWrites = (stored: StoredRepeats) => {
   const repeats = createRequestRepeats(stored.secret, finder);
   const users = createUsers();
   const catalogues = createCatalogueWriter();
-  const contacts = createContactWriter(finder);
   const refused = createRefusedWriter(finder);
   const storeEvents = createEventWriter({ users, catalogues, finder, dedup });
   const partsOf = (db: Transaction): ContactParts => ({
@@ -156,6 +161,10 @@ const createWrites = (stored: StoredRepeats) => {
       put: (account, entries) => catalogues.put(db, account, entries),
     },
     requests: repeats.of(db),
+    events: {
+      log: async (batch) => (await storeEvents(db, [batch]))[0] ?? [],
+      readLastSequence: () => readLastSequence(db),
+    },
     attempt: (part) => db.attempt(() => runOperation(db, part)).catch(toRefusal),
     async ofNewAccount(account) {
       // begin_writing could not call be_durable, because the account had no number yet.
@@ -169,7 +178,7 @@ const createWrites = (stored: StoredRepeats) => {
     (operation) => (db: Transaction, request: never) => runOperation(db, operation(partsOf(db), request)),
   );
   const { createContact, updateContact } = contactOperations;
-  const erasures = createErasures({ finder, repeats, refused, contacts, dedup });
+  const erasures = createErasures({ finder, repeats, refused, users, dedup });
 
   /** Stores all of the events, or throws the first Refusal. */
   const replayEvents = async (db: Transaction, batch: EventBatch): Promise<EventOutcome[]> => {
@@ -194,7 +203,18 @@ const createWrites = (stored: StoredRepeats) => {
     unmergeEntry: catalogues.unmergeEntry,
     ...erasures,
     deleteAccount: createAccountDeletion(erasures),
-    ...createImportWriter({ users, catalogues, finder, storeEvents }),
+    async previewImport(db: Transaction, preview: ImportPreview): Promise<ImportOutcome[]> {
+      let outcomes: ImportOutcome[] = [];
+      const rollback = new Refusal('invalid_field');
+      const run = async () => {
+        outcomes = await runOperation(db, addSteps(partsOf(db), preview));
+        throw rollback;
+      };
+      await db.attempt(run).catch((error) => {
+        if (error !== rollback) throw error;
+      });
+      return outcomes;
+    },
     addRefused: refused.addRefused,
     async discardRefused(db: Transaction, request: { readonly refused: number }): Promise<boolean> {
       const listed = await refused.find(db, request.refused);

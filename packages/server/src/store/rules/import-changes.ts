@@ -1,21 +1,11 @@
 /** What an import changed in a contact that existed before, so that an undo can restore the contact. */
 import type { ContactStatus } from '@firsthand/contract/contact';
-import type { PlainField } from '../../identity/contact-view.ts';
+import { type KeyField, type PlainField, plainFields, type Values } from '../../identity/contact-view.ts';
 import type { ContactImport, NewContact } from '../store.ts';
 import type { ContactUpdate } from './contact-changes.ts';
 
 /** A contact's own values and keys as texts, by the names that `toRecordedValues` gives them. */
 export type RecordedValues = ReadonlyMap<string, string>;
-
-interface OwnRecord {
-  readonly contactExternalID: string | null;
-  readonly contactEmailaddress: string | null;
-  readonly contactStatus: string;
-  readonly updatedTime: number;
-  readonly fields: Readonly<Record<string, string | null | undefined>>;
-  readonly tags: readonly (readonly [tagID: string, opt: boolean])[];
-  readonly attributes: readonly (readonly [attrID: string, attrValue: string | null])[];
-}
 
 const [field, tag, attribute] = ['field ', 'tag ', 'attr '] as const;
 const externalIDKey = 'contactExternalID';
@@ -24,16 +14,19 @@ const status = 'contactStatus';
 const updatedTime = 'updatedTime';
 
 /** Omits removed values, like values that never existed. */
-export const toRecordedValues = (own: OwnRecord): RecordedValues =>
+export const toRecordedValues = (
+  row: Record<KeyField, string | null> & { readonly contactStatus: string; readonly updatedTime: number },
+  { fields, tags, attributes }: Values,
+): RecordedValues =>
   new Map(
     [
-      [externalIDKey, own.contactExternalID] as const,
-      [addressKey, own.contactEmailaddress] as const,
-      [status, own.contactStatus] as const,
-      [updatedTime, String(own.updatedTime)] as const,
-      ...Object.entries(own.fields).map(([name, value]) => [field + name, value] as const),
-      ...own.tags.map(([tagID, opt]) => [tag + tagID, opt ? 'true' : null] as const),
-      ...own.attributes.map(([attrID, attrValue]) => [attribute + attrID, attrValue] as const),
+      [externalIDKey, row.contactExternalID] as const,
+      [addressKey, row.contactEmailaddress] as const,
+      [status, row.contactStatus] as const,
+      [updatedTime, String(row.updatedTime)] as const,
+      ...plainFields.map((name) => [field + name, fields[name]] as const),
+      ...[...tags].map(([tagID, opt]) => [tag + tagID, opt ? 'true' : null] as const),
+      ...[...attributes].map(([attrID, attrValue]) => [attribute + attrID, attrValue] as const),
     ].flatMap(([name, value]) => (value === null || value === undefined || value === '' ? [] : [[name, value]])),
   );
 

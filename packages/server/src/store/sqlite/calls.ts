@@ -16,7 +16,6 @@ export const writeNames = [
   'logEvents',
   'deleteEventsBefore',
   'eraseContact',
-  'addToImport',
   'previewImport',
   'undoImport',
   'addRefused',

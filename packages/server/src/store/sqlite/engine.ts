@@ -2,6 +2,7 @@
  * Assembles the engines that execute all calls: on a thread, in memory, or in a command that runs alongside a server.
  */
 import { Refusal } from '../../shared/refusal.ts';
+import { addSteps } from '../operations/add-to-import.ts';
 import { recordWrite } from '../operations/audit.ts';
 import { type ContactWrite, contactWrites } from '../operations/contact-operations.ts';
 import type { ContactParts } from '../operations/contact-store.ts';
@@ -22,9 +23,10 @@ import { createRefusedReader, createRefusedWriter } from './accounts/refused-req
 import type { Arrangement } from './arrangement.ts';
 import { type Call, execute, type Reads, type Writes } from './calls.ts';
 import { createClaimReader } from './contacts/claims.ts';
+import { createContactFinder } from './contacts/contact-finder.ts';
 import { createContactIndex } from './contacts/contact-index.ts';
 import { createContactReads } from './contacts/contact-reader.ts';
-import { createContactWriter } from './contacts/contacts.ts';
+import { createContactStore } from './contacts/contacts.ts';
 import { createLinkWriter } from './contacts/links.ts';
 import { createRequestStore } from './contacts/request-repeats.ts';
 import { createUsers } from './contacts/users.ts';
@@ -42,14 +44,13 @@ import { createRollups } from './events/rollups.ts';
 import { createEventFeed } from './feed/event-feed.ts';
 import { createOwnerFeed } from './feed/owner-feed.ts';
 import { createUserLinks } from './feed/user-links.ts';
-import { createImportWriter } from './imports/imports.ts';
 import { createMaintenance, pauseMilliseconds } from './maintenance/maintenance.ts';
 import { createUnusedSpace } from './maintenance/unused-space.ts';
 import { createWriteAheadLog } from './maintenance/write-ahead-log.ts';
 import { createReads } from './transactions/chunked-reads.ts';
 import { createOperationRunner, type OperationRunner } from './transactions/operations.ts';
 import { createSequencer } from './transactions/sequencer.ts';
-import { createTransactions, type Outcome } from './transactions/transaction.ts';
+import { createTransactions, type Outcome, RolledBack } from './transactions/transaction.ts';
 
 /** Turns a shared operation into a function that runs it. */
 const bindRunner =
@@ -90,7 +91,8 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
   const users = createUsers(db);
   const rollups = createRollups(db, eventsPerMove);
   const catalogues = createCatalogueWriter(db, rollups);
-  const contacts = createContactWriter(db);
+  const contacts = createContactFinder(db);
+  const contactStore = createContactStore(db, contacts);
   const refusedRequests = createRefusedWriter(db, contacts);
   const detaching = createDetaching(db, refusedRequests.takeErased, rowsPerDetaching);
   const links = createLinkWriter(db, { sequencer, users, detaching });
@@ -110,12 +112,15 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     log,
     detaching,
   };
-  const { eraseContact, undoImport, deleteEventsBefore, ...erasures } = createErasures(db, parts);
+  const erasing = createErasures(db, { ...parts, contactStore });
+  const { eraseContact, undoImport, deleteEventsBefore, ...erasures } = erasing;
   const deleteAccount = createAccountDeletion(db, { erasures, users, catalogues });
 
   const runOperation = createOperationRunner(db);
+  const { logEvents, checkEvents } = createEventWriter(db, parts);
   const contactParts: ContactParts = {
-    ...{ contacts: contacts.store, links: links.store, catalogues, requests: createRequestStore(db, parts) },
+    ...{ contacts: contactStore, links: links.store, catalogues, requests: createRequestStore(db, parts) },
+    events: { log: logEvents, readLastSequence: () => sequencer.sequence },
     attempt: createAttempt(runOperation),
     ofNewAccount: () => contactParts,
   };
@@ -124,8 +129,6 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     (parts: ContactParts, request: never) => Operation<unknown>
   >(contactWrites, (operation) => (request: never) => runOperation(operation(contactParts, request)));
   const { createContact, updateContact } = contactOperations;
-  const { logEvents, checkEvents } = createEventWriter(db, parts);
-  const importWriter = createImportWriter(db, { ...parts, logEvents });
 
   const executeReplayed = (replay: ReplayedWrite): ReplayResult => {
     if (replay.write === 'createContact') return createContact(replay.request);
@@ -142,7 +145,9 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     deleteAccount,
     logEvents,
     eraseContact,
-    ...importWriter,
+    previewImport: (preview) => {
+      throw new RolledBack(runOperation(addSteps(contactParts, preview)));
+    },
     undoImport,
     deleteEventsBefore,
     addRefused: refusedRequests.addRefused,

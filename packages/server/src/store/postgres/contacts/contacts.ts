@@ -1,10 +1,7 @@
 /** Implements ContactStore for the account of a transaction. */
 import type { ContactStore, SavedContact } from '../../operations/contact-store.ts';
-import { writeContact } from '../../operations/contact-writes.ts';
-import type { ContactUpdate } from '../../rules/contact-changes.ts';
 import { claimName } from '../../rules/erased-names.ts';
 import { ConcurrentChange } from '../database/connection.ts';
-import { runOperation } from '../transactions/operations.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { deleteKey, findHolder, insertKey } from './contact-keys.ts';
@@ -88,9 +85,3 @@ export const createContactStore = (db: Transaction, finder: ContactFinder): Cont
     unmerge: (row) => unmerge(db, row),
   };
 };
-
-export const createContactWriter = (finder: ContactFinder) => ({
-  write: (db: Transaction, row: ContactRow, change: ContactUpdate) =>
-    runOperation(db, writeContact(createContactStore(db, finder), row, change)),
-});
-export type ContactWriter = ReturnType<typeof createContactWriter>;

@@ -1,8 +1,5 @@
 /** Implements LinkStore for the account of a transaction. */
 import type { LinkStore, NewStatement } from '../../operations/contact-store.ts';
-import { link } from '../../operations/links.ts';
-import type { NewLink } from '../../rules/links.ts';
-import { runOperation } from '../transactions/operations.ts';
 import { drawSequences } from '../transactions/sequencer.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import { findClaim } from './claims.ts';
@@ -50,10 +47,3 @@ export const createLinkStore = (db: Transaction, users: Users): LinkStore => ({
   findClaim: (_, claimID) => findClaim(db, claimID),
   readGroupNumbers: (contact) => groupOf(db, contact),
 });
-
-/**
- * Links a user to a contact, unless the user is already linked to it. The caller must have locked the user's row and
- * the contact.
- */
-export const linkLocked = (db: Transaction, users: Users, newLink: NewLink) =>
-  runOperation(db, link(createLinkStore(db, users), db.account, newLink));

@@ -1,7 +1,16 @@
 /** Erases contacts: one commit hides a contact from every read, and later steps delete its events. */
 import { setImmediate } from 'node:timers/promises';
 import { stretchesOwnedBy } from '../../../identity/ownership.ts';
-import { beginUndo, findImportToUndo, findStretch, findUndoing, forgetKeys } from '../../operations/imports.ts';
+import { forgetKeys } from '../../operations/imports.ts';
+import {
+  beginUndo,
+  continueContacts,
+  continueStretch,
+  findImportToUndo,
+  findStretch,
+  findUndoing,
+  type UndoParts,
+} from '../../operations/undo-import.ts';
 import type { ClaimRow } from '../../rules/claims.ts';
 import { isExternalIDVerified } from '../../rules/contact-keys.ts';
 import { claimName, handleName } from '../../rules/erased-names.ts';
@@ -11,24 +20,25 @@ import type { ErasureReceipt, Import, NewErasure, RequestOf } from '../../store.
 import type { RefusedWriter } from '../accounts/refused-requests.ts';
 import type { ContactFinder } from '../contacts/contact-finder.ts';
 import type { ContactRow } from '../contacts/contact-rows.ts';
-import type { ContactWriter } from '../contacts/contacts.ts';
+import { createContactStore } from '../contacts/contacts.ts';
+import { createLinkStore } from '../contacts/links.ts';
 import { groupOf } from '../contacts/merges.ts';
 import type { RequestRepeats } from '../contacts/request-repeats.ts';
 import { lockPerson } from '../contacts/row-locks.ts';
 import { statementsOf } from '../contacts/statements.ts';
-import { userUUIDsOf } from '../contacts/users.ts';
+import { type Users, userUUIDsOf } from '../contacts/users.ts';
 import { setLocally } from '../database/connection.ts';
 import type { Dedup } from '../events/dedup.ts';
 import { readBody } from '../events/event-body.ts';
 import { inGroups, orderedEventSettings, within } from '../events/event-order.ts';
 import { findOldEvents } from '../events/old-events.ts';
 import { subtractFromRollups } from '../events/rollups.ts';
-import { createImportUndo } from '../imports/undo.ts';
 import { runOperation } from '../transactions/operations.ts';
 import { readSettled } from '../transactions/sequencer.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
 const eventsPerStep = 1_000;
+const linksPerStep = 500;
 /** A step of this size takes about a millisecond. */
 const hashesPerTurn = 100;
 
@@ -91,8 +101,10 @@ const unlink = (db: Transaction, links: readonly StatementRow[]) => {
   );
 };
 
+type ErasedRow = Pick<ContactRow, 'contact' | 'contactUUID' | 'contactEmailaddress' | 'contactExternalID'>;
+
 /** Deletes all rows about the group's contacts except their events. */
-const deleteContactRows = (db: Transaction, rows: readonly ContactRow[], claims: readonly ErasedClaim[]) => {
+const deleteContactRows = (db: Transaction, rows: readonly ErasedRow[], claims: readonly ErasedClaim[]) => {
   const group = rows.map(({ contact }) => contact);
   const drop = (table: string, condition: string, ...values: unknown[]) =>
     db.run(`DELETE FROM ${table} WHERE account = $1 AND ${condition}`, [db.account, ...values]);
@@ -135,7 +147,7 @@ interface ErasureParts {
   readonly finder: ContactFinder;
   readonly repeats: RequestRepeats;
   readonly refused: RefusedWriter;
-  readonly contacts: ContactWriter;
+  readonly users: Users;
   readonly dedup: Dedup;
 }
 
@@ -254,15 +266,18 @@ const eraseGroup = async (
 };
 
 export const createErasures = (parts: ErasureParts) => {
-  const { finder, refused, contacts, dedup } = parts;
-  const deleteContacts = async (db: Transaction, rows: readonly ContactRow[]) => {
-    await parts.repeats.eraseOf(
-      db,
-      rows.map(({ contact }) => contact),
-    );
-    await deleteContactRows(db, rows, []);
-  };
-  const importUndo = createImportUndo({ contacts, deleteContacts });
+  const { finder, repeats, refused, users, dedup } = parts;
+  const undoPartsOf = (db: Transaction): UndoParts => ({
+    contacts: createContactStore(db, finder),
+    async findEvent(contact) {
+      const sql = 'SELECT EXISTS (SELECT FROM event WHERE account = $1 AND holder = -$2::bigint) AS "hasEvent"';
+      return { ...(await db.one<{ hasEvent: boolean }>(sql, [db.account, contact])), cost: 1 };
+    },
+    async deleteContact(row) {
+      await repeats.eraseOf(db, [row.contact]);
+      await deleteContactRows(db, [row], []);
+    },
+  });
 
   /** Deletes some events, links or contacts of an undone import. Returns whether there was anything to do. */
   const continueUndo = async (db: Transaction): Promise<boolean> => {
@@ -270,7 +285,9 @@ export const createErasures = (parts: ErasureParts) => {
     if (!undoing) return false;
     const stretch = await runOperation(db, findStretch(undoing));
     if (!stretch) {
-      await importUndo.continueContacts(db, undoing);
+      // Runs exclusively, so that nothing else uses or changes the contacts between the check and the deletion.
+      db.requireExclusive();
+      await runOperation(db, continueContacts(undoPartsOf(db), undoing));
       return true;
     }
     await setLocally(db, orderedEventSettings);
@@ -284,7 +301,8 @@ export const createErasures = (parts: ErasureParts) => {
     // Drops the keys, so that the file can be imported again.
     await dedup.dropKeys(db, sent);
     await addDeleted(db, undoing.erasure, await deleteEvents(db, undefined, events));
-    if (events.length < eventsPerStep) await importUndo.continueStretch(db, undoing, stretch);
+    if (events.length < eventsPerStep)
+      await runOperation(db, continueStretch(createLinkStore(db, users), undoing, stretch, linksPerStep));
     return true;
   };
 

@@ -1,17 +1,9 @@
 /** Implements ContactStore. */
 import { type KeyField, plainFields } from '../../../identity/contact-view.ts';
-import { findByKeys } from '../../operations/contact-keys.ts';
 import type { ContactStore } from '../../operations/contact-store.ts';
-import { type PutResult, putContact, writeContact } from '../../operations/contact-writes.ts';
-import {
-  type ContactUpdate,
-  type CreatedContact,
-  type PutContact,
-  toStoredFields,
-} from '../../rules/contact-changes.ts';
+import { type CreatedContact, toStoredFields } from '../../rules/contact-changes.ts';
 import type { Connection } from '../database/connection.ts';
-import { createOperationRunner } from '../transactions/operations.ts';
-import { createContactFinder } from './contact-finder.ts';
+import type { ContactFinder } from './contact-finder.ts';
 import { type ContactRow, createMergeReader } from './contact-rows.ts';
 import { createContactViews } from './contact-views.ts';
 
@@ -55,8 +47,7 @@ const prepareWrites = (db: Connection) => {
   };
 };
 
-const createContactStore = (db: Connection): ContactStore => {
-  const finder = createContactFinder(db);
+export const createContactStore = (db: Connection, finder: ContactFinder): ContactStore => {
   const { groupOf, recordsOf } = createContactViews(db);
   const merges = createMergeReader(db);
   const writes = prepareWrites(db);
@@ -117,18 +108,3 @@ const createContactStore = (db: Connection): ContactStore => {
     unmerge: ({ contact }) => writes.setMerged.run(null, null, contact),
   };
 };
-
-export const createContactWriter = (db: Connection) => {
-  const store = createContactStore(db);
-  const runOperation = createOperationRunner(db);
-  return {
-    ...createContactFinder(db),
-    store,
-    findByKeys: (keys: Pick<CreatedContact, 'account' | 'externalID' | 'address'>) =>
-      runOperation(findByKeys(store, keys)),
-    put: (request: PutContact, change: Omit<ContactUpdate, 'keys'>): PutResult =>
-      runOperation(putContact(store, request, change)),
-    write: (row: ContactRow, change: ContactUpdate) => runOperation(writeContact(store, row, change)),
-  };
-};
-export type ContactWriter = ReturnType<typeof createContactWriter>;

@@ -1,15 +1,23 @@
 /** Erases contacts: one commit removes a contact from every read; later steps delete its events. */
 import { type KeyField, plainFields } from '../../../identity/contact-view.ts';
-import { beginUndo, findImportToUndo, findUndoing, forgetKeys } from '../../operations/imports.ts';
+import type { ContactStore, LinkStore } from '../../operations/contact-store.ts';
+import { forgetKeys } from '../../operations/imports.ts';
+import {
+  beginUndo,
+  continueContacts,
+  continueStretch,
+  findImportToUndo,
+  findStretch,
+  findUndoing,
+} from '../../operations/undo-import.ts';
 import type { Import, NewErasure, RequestOf } from '../../store.ts';
 import type { RefusedWriter } from '../accounts/refused-requests.ts';
+import type { ContactFinder } from '../contacts/contact-finder.ts';
 import { createMergeReader } from '../contacts/contact-rows.ts';
-import type { ContactWriter } from '../contacts/contacts.ts';
 import type { Connection } from '../database/connection.ts';
 import type { EventLogWriter, Source } from '../event-log/event-log.ts';
 import type { Dedup } from '../events/dedup.ts';
 import type { Rollups } from '../events/rollups.ts';
-import { createImportUndo } from '../imports/undo.ts';
 import { createOperationRunner } from '../transactions/operations.ts';
 import type { Sequencer } from '../transactions/sequencer.ts';
 import type { Detaching, EraseName } from './detaching.ts';
@@ -30,9 +38,14 @@ const groupBy = <Entry>(entries: readonly Entry[], keyOf: (entry: Entry) => numb
 /** The maximum cost of a deletion step, in events. */
 const costPerStep = 150;
 
+/** The maximum number of links that a step of an undo deletes. */
+const linksPerStep = 50;
+
 interface ErasureParts {
   readonly sequencer: Sequencer;
-  readonly contacts: ContactWriter;
+  readonly contacts: ContactFinder;
+  readonly contactStore: ContactStore;
+  readonly links: { readonly store: LinkStore };
   readonly detaching: Detaching;
   readonly dedup: Dedup;
   readonly rollups: Rollups;
@@ -147,8 +160,23 @@ const createContactErasing = (db: Connection, { sequencer, contacts, detaching, 
   };
 };
 
+/** Returns a function that deletes a contact that nothing uses. */
+const createContactDeletion = (db: Connection) => {
+  const drops = [
+    // Removes the contact from the index (through the trigger contact_erased).
+    'UPDATE contact SET mergedInto = contact WHERE contact = ?',
+    'DELETE FROM contact_tag WHERE contact = ?',
+    'DELETE FROM contact_attr WHERE contact = ?',
+    'DELETE FROM request_repeat WHERE contact = ?',
+    // The values that other imports recorded for the contact.
+    'DELETE FROM import_contact WHERE contact = ?',
+    'DELETE FROM contact WHERE contact = ?',
+  ].map((sql) => db.prepare<[number]>(sql));
+  return ({ contact }: { readonly contact: number }) => drops.forEach((drop) => void drop.run(contact));
+};
+
 export const createErasures = (db: Connection, parts: ErasureParts) => {
-  const { contacts, detaching, refused, log } = parts;
+  const { contactStore, links, detaching, refused, log } = parts;
   const insertErasure = db.prepare('INSERT INTO erasure VALUES (NULL, ?, ?, 0, 0, ?)');
   const insert = ({ account, erasedTime, verifiedOnly }: Omit<Erasure, 'erasure'>): number =>
     Number(insertErasure.run(account, erasedTime, verifiedOnly).lastInsertRowid);
@@ -166,7 +194,8 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     SELECT erasure, 'user' AS what, user AS number, after, through FROM erased_stretch
     UNION ALL SELECT erasure, 'contact', contact, 0, ${Number.MAX_SAFE_INTEGER} FROM erased_contact LIMIT 1`);
   const runOperation = createOperationRunner(db);
-  const importUndo = createImportUndo(db, { contacts, detaching, findEvent });
+  const deleteContact = createContactDeletion(db);
+  const undoParts = { contacts: contactStore, findEvent, deleteContact };
   const dropStretch = db.prepare('DELETE FROM erased_stretch WHERE erasure = ? AND user = ? AND after = ?');
   const dropContact = db.prepare('DELETE FROM erased_contact WHERE erasure = ? AND contact = ?');
   const addDeleted = db.prepare('UPDATE erasure SET deletedEvents = deletedEvents + ? WHERE erasure = ?');
@@ -176,13 +205,13 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
   const continueUndo = (maxCost: number): number => {
     const undoing = runOperation(findUndoing());
     if (undoing === undefined) return 0;
-    const events = importUndo.nextEvents(undoing);
-    if (events === undefined) return importUndo.continueContacts(undoing, maxCost);
-    const { places, cost, areLast } = findNext(events, maxCost);
+    const stretch = runOperation(findStretch(undoing));
+    if (stretch === undefined) return runOperation(continueContacts(undoParts, undoing, maxCost));
+    const { places, cost, areLast } = findNext({ ...stretch, what: 'account', number: undoing.account }, maxCost);
     // Drops the keys, so that the file can be imported again.
     deleteEvents(places, 'drop');
     addDeleted.run(places.length, undoing.erasure);
-    return areLast ? cost + importUndo.continueStretch(undoing, events) : cost;
+    return areLast ? cost + runOperation(continueStretch(links.store, undoing, stretch, linksPerStep)) : cost;
   };
 
   return {

@@ -7,8 +7,8 @@ import type { EventBatch, EventOutcome, NewEvent } from '../../store.ts';
 import type { CatalogueWriter } from '../accounts/catalogues.ts';
 import { isActive, withDay } from '../contacts/active-days.ts';
 import type { ClaimReader } from '../contacts/claims.ts';
+import type { ContactFinder } from '../contacts/contact-finder.ts';
 import type { ContactRow } from '../contacts/contact-rows.ts';
-import type { ContactWriter } from '../contacts/contacts.ts';
 import type { LinkWriter } from '../contacts/links.ts';
 import { createStatementReader } from '../contacts/statements.ts';
 import type { User, Users } from '../contacts/users.ts';
@@ -22,7 +22,7 @@ interface EventParts {
   readonly sequencer: Sequencer;
   readonly users: Users;
   readonly catalogues: CatalogueWriter;
-  readonly contacts: ContactWriter;
+  readonly contacts: ContactFinder;
   readonly claims: ClaimReader;
   readonly links: LinkWriter;
   readonly dedup: Dedup;
