@@ -111,7 +111,7 @@ const selectClaimedUsers = createQuery<{ user: number }>(
 const updateClaimed = createQuery<never>(
   (dialect) => `
     UPDATE statement AS s SET voided = $6
-    WHERE ${isClaimed(dialect)} ${dialect.name === 'postgres' ? 'Uses the mark 2, so that restoring these links does not restore links that were voided individually.' : ''}`,
+    WHERE ${isClaimed(dialect)} ${dialect.name === 'postgres' ? 'AND s."user" = ANY ($7::bigint[])' : ''}`,
 );
 
 export function* voidLinks(
@@ -124,7 +124,7 @@ export function* voidLinks(
   );
   if (!token) throw new Refusal('unknown_token', { field: 'tokenID' });
   const { from = 0, to = Number.MAX_SAFE_INTEGER } = selection;
-  // Marked with 2, so that restoring them does not restore links that were voided individually.
+  // Uses the mark 2, so that restoring these links does not restore links that were voided individually.
   const [before, after] = restore ? [2, 0] : [0, 2];
   const claimed = [account, token.token, from, to, before];
   let voided = 0;
