@@ -52,16 +52,27 @@ const placesOfCode = (text: string): Place[] =>
     }),
   );
 
+/** Joins the lines of each paragraph, list item and table row. */
+const blocksOf = (text: string): { line: number; block: string }[] => {
+  const blocks: { line: number; block: string }[] = [];
+  let last = '';
+  for (const [at, row] of text.split('\n').entries()) {
+    const previous = blocks.at(-1);
+    if (previous && last.trim() && row.trim() && !/^\s*(?:[-*|#>]|\d+\.)/.test(row)) previous.block += ` ${row.trim()}`;
+    else blocks.push({ line: at + 1, block: row.trim() });
+    last = row;
+  }
+  return blocks;
+};
+
 const placesOfDocument = (text: string): Place[] =>
-  text
-    .replace(/```[\s\S]*?```/g, (code) => code.replace(/[^\n]/g, ''))
-    .split('\n')
-    .flatMap((row, at) =>
-      row
+  blocksOf(text.replace(/```[\s\S]*?```|<!--[\s\S]*?-->/g, (hidden) => hidden.replace(/[^\n]/g, ''))).flatMap(
+    ({ line, block }) =>
+      block
         .split(/(?<=[.:?!]) +/)
         .filter((sentence) => sentence.split(' ').length > 3)
-        .map((sentence) => ({ kind: 'sentence', line: at + 1, text: sentence }) as const),
-    );
+        .map((sentence) => ({ kind: 'sentence', line, text: sentence }) as const),
+  );
 
 /** Random numbers from 0 to 1 (mulberry32): the same seed draws the same places. */
 const createRandom = (seed: number) => () => {

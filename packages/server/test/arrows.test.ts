@@ -1,4 +1,4 @@
-/** Each import that `packages/README.md` forbids has a lint rule with a message that names the alternative. */
+/** Tests that each import that `packages/README.md` forbids has a lint rule whose message names the alternative. */
 import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -307,7 +307,7 @@ beforeAll(async () => {
     '--reporter=json',
     '--max-diagnostics=none',
   ];
-  // biome exits with 1, because it finds problems.
+  // Resolves although biome exits with 1, because it finds problems.
   const output = await new Promise<string>((resolve) =>
     execFile(join(root, 'node_modules/.bin/biome'), ['lint', ...flags, '.'], { cwd: folder }, (_, stdout) =>
       resolve(stdout),

@@ -1,4 +1,4 @@
-/** The general rules of ad blockers must not match any address that browsers use by default or in our examples. */
+/** Tests that the general rules of ad blockers match no address that browsers use by default or in our examples. */
 import { readFileSync } from 'node:fs';
 import { pageNames } from '@firsthand/contract/identifiers';
 import { describe, expect, it } from 'vitest';
@@ -17,15 +17,15 @@ const config = readConfig({});
 
 const read = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8');
 
-/** The addresses in a page's tags and scripts. */
+/** Returns the addresses in a page's tags and scripts. */
 const addressesIn = (text: string): string[] =>
   [...text.matchAll(/(?:src=|href=|url: )["']([^"']+)["']/g)].map(([, address]) => new URL(address ?? '', site).href);
 
-/** The HTML and JavaScript code blocks of a document. */
+/** Returns the HTML and JavaScript code blocks of a document. */
 const codeOf = (markdown: string): string =>
   [...markdown.matchAll(/```(?:html|php|js|ts|tsx|jsx|vue)\n([\s\S]*?)```/g)].map(([, code]) => code).join('\n');
 
-/** The addresses in a document's commands that, like browsers, send a browser token. */
+/** Returns the addresses to which a document's commands send a browser token, as browsers do. */
 const browserCommandsOf = (markdown: string): string[] =>
   [...markdown.matchAll(/^curl -s "?\$URL(\/[^"\s]*)[\s\S]*?(?=\n\n|\n#|\ncurl|\n```)/gm)]
     .filter(([command]) => command.includes('$BROWSER_TOKEN'))
@@ -45,7 +45,7 @@ describe('the general rules of ad blockers', () => {
     'https://shop.example/s/logEvent?tokenUUID=browser_0&eventID=5',
     'https://events.shop.example/event/logEvents',
     'https://shop.example/s/pixel.gif?tokenUUID=browser_0',
-  ])('match %s, an address in a style that is not used anymore', (address) => {
+  ])('match %s, an address in a style that is no longer used', (address) => {
     expect(listBlockedUses(address)).not.toEqual([]);
   });
 

@@ -8,14 +8,11 @@ import { start, startServer, temporaryDatabase, temporaryFolder } from './fixtur
 const packages = fileURLToPath(new URL('../../', import.meta.url));
 
 beforeAll(() => {
-  // Has no effect if the build is newer than its sources.
+  // Builds the server. Has no effect if the build is newer than its sources.
   execFileSync(process.execPath, ['--import', 'tsx', join(packages, 'server/build/build.ts')]);
 });
 
-/**
- * Creates a copy of the built server next to links to its sources. A test can change the `build` folder, because it is
- * a copy.
- */
+/** Creates a copy of the built server next to links to its sources, so that a test can change the `build` folder. */
 const copyOfBuilt = () => {
   const root = temporaryFolder();
   const server = join(root, 'packages/server');

@@ -22,8 +22,8 @@ const headers = {
 };
 
 /**
- * The attributes of an event that a visitor at 8.8.4.4 sends through a trusted proxy to a server with the variables in
- * `env`.
+ * Returns the attributes of an event that a visitor at 8.8.4.4 sends through a trusted proxy to a server with the
+ * variables in `env`.
  */
 const attributesWith = async (env: Readonly<Record<string, string>>) => {
   const { url } = await serveHere({ TRUST_PROXY: '127.0.0.1', ...env });

@@ -15,7 +15,7 @@ const labels = [
 const setUp = async (env: Readonly<Record<string, string>> = {}) => {
   const { url, demo, close } = await serveHere(env, { demo: true });
   if (!demo) throw new Error('there is no demo');
-  // A program's user agent would be marked as a bot.
+  // Sends a browser's user agent, because a program's user agent would be marked as a bot.
   const asBrowser: typeof fetch = (input, init) => {
     const request = new Request(input, init);
     request.headers.set('user-agent', 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0');
@@ -39,7 +39,7 @@ const requestStream = (url: string, headers: Record<string, string>) =>
       .end();
   });
 
-/** The messages that a browser's panel receives. */
+/** Yields the messages that a browser's panel receives. */
 async function* follow(url: string, cookie: string): AsyncGenerator<BrowserData> {
   const response = await fetch(`${url}/demo/stream`, { headers: { cookie: `other=1; userUUID=${cookie}` } });
   let text = '';

@@ -1,4 +1,4 @@
-/** The documentation that a running server serves, as built by `npm run build`. */
+/** Tests the documentation that a running server serves, as built by `npm run build`. */
 import { readdirSync } from 'node:fs';
 import { operationNames } from '@firsthand/contract/operations';
 import { expect, test } from 'vitest';

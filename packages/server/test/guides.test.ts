@@ -19,7 +19,7 @@ describe('the guides', () => {
 
   test('show the inline script of the script tag, and its hash in csp.md', () => {
     const [inline = ''] = scriptTag('https://shop.example/s', 'browser_…', { trackerPath: '/main.js' }).split('\n');
-    // The line before the line that loads the script.
+    // Matches the line before the line that loads the script.
     const line = /^ *(<script[^>]*>.*)\n *<script[^>]* async src=/gm;
     const inlineScripts = guides.flatMap((guide) =>
       blocksOf(guide).flatMap(({ code }) => [...code.matchAll(line)].map(([, text = '']) => [guide, text])),
@@ -37,7 +37,7 @@ describe('the guides', () => {
     for (const guide of guides.filter((name) => testOf(name) === undefined)) {
       const blocks = blocksOf(guide);
       for (const [nth, block] of blocks.entries()) {
-        // PHP code is tested in another tier, by deploy/php.test.ts.
+        // Skips PHP code, which deploy/php.test.ts tests in another tier.
         if (['text', 'php'].includes(block.language)) continue;
         const expected = blocks[nth + 1];
         expect(expected?.language, `output of block ${nth + 1} of ${guide}`).toBe('text');

@@ -13,7 +13,7 @@ const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta
 const toLines = (text: string) => text.trim().split(/\r?\n/);
 const toCSV = (rows: readonly Readonly<Record<string, unknown>>[]) =>
   [Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row))].map((cells) => cells.join(',')).join('\n');
-/** Guides show `…` instead of an ID. CSV output puts an apostrophe before an ID that begins with `-`. */
+/** Replaces IDs with `…`, as guides do. CSV output puts an apostrophe before an ID that begins with `-`. */
 const withoutIDs = (text: string) => text.replaceAll(/^'?[\w-]{21}(?=,)/gm, '…');
 
 let folder: string;

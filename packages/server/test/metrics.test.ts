@@ -49,7 +49,7 @@ const scrape = async (url: string, headers: Record<string, string> = { Authoriza
   return parse(await response.text());
 };
 
-/** Scrapes once the server has finished all work from earlier requests. */
+/** Scrapes once the server has completed all work from earlier requests. */
 const scrapeAtRest = async (url: string) => {
   let scraped = await scrape(url);
   const isAtRest = ({ samples }: typeof scraped) =>
@@ -95,7 +95,7 @@ describe('metrics', () => {
     expect(numberOf('firsthand_events_kept_total')).toBe(3);
     expect(numberOf('firsthand_events_duplicate_total')).toBe(2);
     expect(numberOf('firsthand_refused_total', { code: 'invalid_field' })).toBe(2);
-    // A series that begins with the first rejection would show no increase.
+    // Expects every series from the start: a series that begins with the first rejection would show no increase.
     expect(samples.filter(({ name }) => name === 'firsthand_refused_total').map(({ labels }) => labels.code)).toEqual(
       Object.keys(errors),
     );
@@ -119,9 +119,9 @@ describe('metrics', () => {
     expect(numberOf('firsthand_queue_calls')).toBe(0);
     expect(numberOf('firsthand_requests_under_way')).toBe(1);
     expect(numberOf('firsthand_streams_open')).toBe(0);
-    // `promtool check metrics` requires this.
+    // Checks what `promtool check metrics` requires.
     for (const [name, type] of types) expect([name, /_total$/.test(name)]).toEqual([name, type === 'counter']);
-    // Buckets are cumulative.
+    // Checks that buckets are cumulative.
     for (const [name, type] of types) {
       if (type !== 'histogram') continue;
       const bucketSamples = samples.filter((sample) => sample.name === `${name}_bucket`);

@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => scene.close());
 
 it('accepts the manual’s examples from a generated client', async () => {
-  // The path is computed, because the file imports generated types that only check.ts compiles.
+  // Computes the path, because the file imports generated types that only check.ts compiles.
   const path = new URL('../../contract/check/manual-examples.ts', import.meta.url).href;
   const { runExamples } = await import(path);
   const results = await runExamples({

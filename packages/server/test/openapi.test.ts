@@ -81,7 +81,7 @@ const readStream = async (response: Response): Promise<unknown> => {
 
 describe('the examples of the OpenAPI document', () => {
   /**
-   * Fields that must refer to existing objects, because the objects in the document's examples don't exist on this
+   * The fields that must refer to existing objects, because the objects in the document's examples don't exist on this
    * server.
    */
   const referenceFields = [
@@ -188,7 +188,7 @@ const sharedReport = (filter?: Fields) => ({
   operation: 'reportTotals',
   request: { from, to: '2026-12-01', filter },
 });
-/** Fields that suffice for a request in another scene. reportPeople accepts only one of `by` and `step`. */
+/** Returns fields that suffice for a request in another scene. reportPeople accepts only one of `by` and `step`. */
 const validFields = (): Fields => ({
   userUUID: newUserUUID(),
   contactEmailaddress: newAddress(),
@@ -216,7 +216,10 @@ const giveExternalID = async (contactUUID: string, contactExternalID = newUserUU
 };
 const claimOf = async (name: OperationName) => (await smallestInput[name](scene, 'server')).claimID;
 
-/** A strict account with an allowed origin. Its store and reports fail with the error that was passed to `failWith`. */
+/**
+ * Opens a strict account with an allowed origin. Its store and reports fail with the error that is passed to
+ * `failWith`.
+ */
 const openLimited = async () => {
   let failure: Error | undefined;
   const reportCodes = ['report_too_slow', 'no_reports'];
@@ -270,7 +273,7 @@ describe('error responses', () => {
         'revoked'
     ];
 
-  /** The filter makes searchContact run a report. */
+  /** A filter that makes searchContact run a report. */
   const inSegment = {
     fields: { segment: 'Buyers' },
     without: ['contactExternalID', 'contactEmailaddress', 'sort', 'order'],
@@ -464,7 +467,7 @@ describe('error responses', () => {
   it.each(cases)('match the document for $code of $operationId', async ({ code, one }) => {
     const { name, operation, method, path } = one;
     onTestFinished(() => failWith(undefined));
-    // The server caches token lookups for one turn of the event loop.
+    // Waits, because the server caches token look-ups for one turn of the event loop.
     await nextTurn();
     const attempt: Attempt = (await provoke[code]?.(one)) ?? {};
     const place = attempt.in ?? scene;

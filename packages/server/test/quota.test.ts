@@ -31,7 +31,7 @@ const fill = () =>
       { attrID: 'more', attrValue: 'x'.repeat(900) },
     ],
   });
-/** Always sends the same event, which is stored only once. */
+/** Logs the same event each time, which is stored only once. */
 const probe = async () => (await log({ eventUUID: 'event-of-a-test' })).status;
 const untilLog = (status: number) => expect.poll(probe, { interval: 10 }).toBe(status);
 const account = async () => (await scene.get('/account/getAccount', { tokenUUID: scene.tokens.server })).body.account;

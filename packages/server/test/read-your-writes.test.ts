@@ -32,7 +32,7 @@ test('makes every event visible to the first read after the 200 response, with 2
       const missed: string[] = [];
       for (let nth = 0; nth < 8; nth += 1) {
         const { eventUUID } = await api.logEvent({ userUUID, eventID: 1 + (nth % 3) });
-        // Reads by user, by event ID and without a filter, because each uses a different index.
+        // Reads by user, by event ID and without a filter, because each read uses a different index.
         const filters = [{ userUUID }, { eventID: 1 + (nth % 3) }, {}];
         const pages = await Promise.all(filters.map((filter) => api.getEvent({ ...filter, limit: 1_000 })));
         if (!pages.every(({ event }) => event.some((one) => one.eventUUID === eventUUID))) missed.push(eventUUID);

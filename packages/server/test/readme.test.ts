@@ -48,7 +48,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** The cells of the table whose header begins with `head`, row by row. */
+/** Returns the cells of the table whose header begins with `head`, row by row. */
 const tableOf = (head: string): string[][] => {
   const lines = readme.slice(readme.indexOf(`\n| ${head}`) + 1).split('\n');
   const rows = lines.slice(
@@ -208,7 +208,7 @@ describe('the documentation', () => {
       OPERATOR_TOKEN: operatorToken,
     };
     const responsesFile = join(folder, 'answers');
-    // The test fills in the values that a reader copies from earlier responses.
+    // Fills in the values that a reader copies from earlier responses.
     const filledIn = script.replaceAll(
       /^([A-Z]+)=… {2}# the (\w+) in the response$/gm,
       (_, variable, field) =>
@@ -222,7 +222,7 @@ describe('the documentation', () => {
     expect(responses.filter((line) => !line.includes('"status":"200"'))).toEqual([]);
     expect(responses.filter((line) => line.includes('"ignored"'))).toEqual([]);
     const requestCount = script.match(/curl -s/g)?.length ?? 0;
-    // The stream returns no JSON object.
+    // Expects one response less, because the stream returns no JSON object.
     expect(responses).toHaveLength(requestCount - 1);
   });
 

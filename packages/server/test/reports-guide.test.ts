@@ -45,7 +45,7 @@ const resultFor = (query: ReportQuery, shownResponse: Any): ResultOf<ReportQuery
   return { cohorts: part.cohort.map(withoutRange) };
 };
 
-/** A server with the guide's events. `show` sets the response that its reports lead to. */
+/** Opens a server with the guide's events. `show` sets the response that its reports lead to. */
 const open = async () => {
   let shownResponse: Any;
   const reports = createFakeReports(async (query) => (shownResponse ? resultFor(query, shownResponse) : undefined));
@@ -109,8 +109,8 @@ const queries: readonly (readonly object[])[] = [
 ];
 
 /**
- * The arguments of each `npx firsthand` command in a block. A single shell splits them, because one process per command
- * takes four times as long.
+ * Returns the arguments of each `npx firsthand` command in a block. A single shell splits them, because one process per
+ * command takes four times as long.
  */
 const commandsOf = async (code: string): Promise<string[][]> => {
   const define = `npx() { shift; for argument; do printf '%s\\0' "$argument"; done; echo; }`;

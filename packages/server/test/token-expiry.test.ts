@@ -1,4 +1,4 @@
-/** An expired token stops working on every path, and so does everything that depends on the token. */
+/** Tests that an expired token stops working on every path, and so does everything that depends on the token. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createProof, keyOf } from './fixtures/proof.ts';
 import { newAddress, newUserUUID } from './fixtures/requests.ts';

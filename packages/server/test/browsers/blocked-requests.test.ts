@@ -1,4 +1,7 @@
-/** A visitor with a blocker: requests from the current script tag pass, and requests with the old names are blocked. */
+/**
+ * Tests visitors with a blocker: requests from the current script tag pass, and requests with the old names are
+ * blocked.
+ */
 import { type Client, createClient } from '@firsthand/client';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -10,7 +13,7 @@ import { createAccount, serveHere } from '../fixtures/serving.ts';
 describe('a visitor with a blocker, in Chromium', () => {
   let browser: Browser;
   beforeAll(async () => {
-    // Chromium blocks requests from other hosts to a server on this machine by default.
+    // Turns a default off: Chromium blocks requests from other hosts to a server on this machine.
     browser = await launchChromium('--disable-features=LocalNetworkAccessChecks');
   });
   afterAll(() => browser?.close());

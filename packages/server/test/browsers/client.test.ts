@@ -1,4 +1,4 @@
-/** The client on a page of another origin, with a browser token. */
+/** Tests the client on a page of another origin, with a browser token. */
 import { fileURLToPath } from 'node:url';
 import type { createClient } from '@firsthand/client';
 import { build } from 'esbuild';

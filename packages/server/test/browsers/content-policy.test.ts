@@ -25,7 +25,7 @@ describe('the Content Security Policy of the demo page', () => {
     expect(complaints).toEqual([]);
     expect(sent.filter((referer) => referer !== undefined)).toEqual([]);
 
-    // A string, because it runs in the page.
+    // Passed as a string, because it runs in the page.
     const ran = await page.evaluate(`(async () => {
       const script = document.createElement('script');
       script.textContent = 'globalThis.smuggled = "a script"';

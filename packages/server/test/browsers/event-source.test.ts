@@ -1,4 +1,4 @@
-/** A browser's EventSource, connected to a site's server that relays the stream. */
+/** Tests a browser's EventSource that is connected to a site's server, which relays the stream. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,7 +16,7 @@ test('resumes the stream from its start for an EventSource that was disconnected
     if (path !== '/stream') return response.setHeader('Content-Type', 'text/html').end('<!doctype html>');
     const position = headers['last-event-id'];
     positions.push(position);
-    // The event that the page would otherwise miss.
+    // Logs the event that the page would otherwise miss.
     if (positions.length === 2) await client.logEvent({ eventID: 7, userUUID });
     const stream = await fetch(`${url}/event/streamEvents`, {
       headers: {
@@ -27,7 +27,7 @@ test('resumes the stream from its start for an EventSource that was disconnected
     response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write('retry: 10\n\n');
     for await (const bytes of stream.body ?? []) {
       response.write(bytes);
-      // Before the first event, the stream sends only its position.
+      // Disconnects here: before the first event, the stream sends only its position.
       if (positions.length === 1) break;
     }
     response.end();

@@ -1,4 +1,4 @@
-/** Mistakes when adding the tag to a page: the messages in the browser's console, without `data-debug`. */
+/** Tests mistakes in the tag of a page: the messages that they cause in the browser's console, without `data-debug`. */
 import { type Client, createClient } from '@firsthand/client';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';

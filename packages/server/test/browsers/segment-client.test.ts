@@ -1,5 +1,5 @@
 /**
- * Segment's client for pages, @segment/analytics-next, in Chromium: a page that uses it needs only a different
+ * Tests Segment's client for pages, @segment/analytics-next, in Chromium: a page that uses it needs only a different
  * endpoint.
  */
 import { readFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ it('stores page views with their campaign, events and the claim of an identify c
   const page = await context.newPage();
   const requested: string[] = [];
   page.on('request', (request) => requested.push(new URL(request.url()).origin));
-  // Another origin, so that responses need CORS.
+  // Serves the page from another origin, so that responses need CORS.
   const site = createServer((_, response) => response.end('<title>Tea</title>'));
   await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void site.close());
@@ -59,7 +59,7 @@ it('stores page views with their campaign, events and the claim of an identify c
     { url, writeKey: browserTokenUUID },
   );
   const api = createClient({ url, token: serverTokenUUID });
-  // With an e-mail address, the address is the key of the claim.
+  // The address is the key of the claim if the claim has one.
   const owned = { contactEmailaddress: 'ann@shop.example' };
   await expect.poll(() => api.getContact(owned).catch(() => undefined)).toMatchObject({ contact: owned });
   const { contact } = await api.getContact(owned);

@@ -20,7 +20,7 @@ describe('the demo page in Chromium', () => {
     const env = { DATABASE_URL: `sqlite:${join(folder, 'firsthand.db')}`, PORT: '0', LOG_LEVEL: 'error' };
     serving = await serve(readConfig(env), { demo: true });
     api = createClient({ url: serving.url, token: serving.demo?.serverToken as string });
-    // Makes navigator.webdriver false, as for visitors: the tracker marks bots.
+    // Makes navigator.webdriver false, as it is for visitors, because the tracker marks bots.
     browser = await launchChromium('--disable-blink-features=AutomationControlled');
   });
   afterAll(async () => {
@@ -45,7 +45,7 @@ describe('the demo page in Chromium', () => {
 
   const cookieOf = async () => (await context.cookies()).find(({ name }) => name === 'userUUID');
 
-  /** Waits for the cookie: the script is loaded asynchronously. */
+  /** Waits for the cookie, because the script is loaded asynchronously. */
   const userOf = async (): Promise<string> => {
     await expect.poll(async () => (await cookieOf())?.value).toBeTruthy();
     return (await cookieOf())?.value as string;

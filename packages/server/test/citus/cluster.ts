@@ -17,8 +17,9 @@ export const urlOfNode = (cluster: string, node: Node, database: string): string
   urlOf(folderOf(cluster, node), database);
 
 /**
- * Every server has sessions on each node, and every database has a process that detects deadlocks. A distributed
- * database has thousands of files, so syncing the whole file system after a crash is faster than syncing each file.
+ * Returns a node's settings. Every server has sessions on each node, and every database has a process that detects
+ * deadlocks. A distributed database has thousands of files, so syncing the whole file system after a crash is faster
+ * than syncing each file.
  */
 const settingsOf = (folder: string) => `
 shared_preload_libraries = 'citus'
@@ -77,7 +78,7 @@ export const joinNodes = async (urls: readonly [coordinator: string, ...workers:
  */
 export const startCluster = async (cluster: string, settings: Partial<Record<Node, string>> = {}): Promise<string> => {
   mkdirSync(cluster, { recursive: true });
-  // If root starts a node, it runs as the user `nobody`.
+  // Opens the folder to the user `nobody`, as whom a node runs if root starts it.
   chmodSync(cluster, 0o755);
   // Waits for all nodes before it throws.
   const started = await Promise.allSettled(nodes.map((node) => startNode(cluster, node, settings[node])));

@@ -1,4 +1,4 @@
-// Each account commits on one shard in one phase, even when shards are split, moved or blocked.
+// Tests that each account commits on one shard in one phase, even when shards are split, moved or blocked.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
@@ -16,7 +16,7 @@ import {
 } from './tools/remote-commands.ts';
 import { moveShards } from './tools/shard-moves.ts';
 
-/** Enough accounts for several in each shard. */
+/** The number of accounts: enough for several in each shard. */
 const count = 96;
 
 let databaseURL: string;
@@ -58,7 +58,7 @@ const commitsWhile = async (work: () => Promise<unknown>): Promise<number> => {
 test('commits each account’s concurrent writes on its own shard', async () => {
   await logAll('event-first');
   const commits = await commitsWhile(() => logAll('event-second'));
-  // Maintenance adds commits for its own reads.
+  // Allows a few more, because maintenance adds commits for its own reads.
   expect(commits).toBeGreaterThanOrEqual(count);
   await expectEvents('event-first', 'event-second');
 });
@@ -82,7 +82,7 @@ test('commits on the new worker after an account has moved', async () => {
   await expectEvents('event-first', 'event-second', 'event-third', 'event-fourth', 'event-fifth', 'event-sixth');
 });
 
-test('does not let a blocked account block others', async () => {
+test('does not let a blocked account delay others', async () => {
   const [first, ...others] = sites as [Site, ...Site[]];
   const holder = new pg.Client(databaseURL);
   await holder.connect();
@@ -107,10 +107,10 @@ test('does not let a blocked account block others', async () => {
 test('starts a new day only once for each account', async () => {
   const [first, ...others] = sites as [Site, ...Site[]];
   const logNextDay = ({ server, time }: Site) => server.logAt(time + day, { eventUUID: 'event-of-midnight' });
-  // The first event creates the partitions.
+  // Logs the first event, which creates the partitions.
   expect(await logNextDay(first)).toEqual([{ kept: true }]);
   const commits = await commitsWhile(() => Promise.all(others.map(logNextDay)));
-  // Each commit of events follows a commit that starts the day.
+  // Expects two commits per account: one that starts the day, and one of events.
   expect(commits).toBeGreaterThanOrEqual(2 * others.length);
   for (const site of sites)
     expect((await site.events()).filter(({ eventUUID }) => eventUUID === 'event-of-midnight')).toHaveLength(1);

@@ -42,7 +42,9 @@ const runExclusively = async (clusterURL: string, work: () => Promise<void>): Pr
   }
 };
 
-/** PostgreSQL requires that a template has no connections, including those of Citus's own process. */
+/**
+ * Closes a template, because PostgreSQL requires that it has no connections, including those of Citus's own process.
+ */
 const closeSQL = (name: string) => `
   ALTER DATABASE ${name} WITH ALLOW_CONNECTIONS false;
   SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '${name}'`;
@@ -73,7 +75,7 @@ export const distributeDatabase = async (clusterURL: string, name: string): Prom
   return coordinator;
 };
 
-/** Creates the template for a run's databases, because distributing tables takes long. */
+/** Creates the template for a run's databases, because distributing tables takes a long time. */
 const makeTemplate = async (clusterURL: string, name: string): Promise<void> => {
   await runExclusively(clusterURL, async () => {
     const exists = `SELECT 1 FROM pg_database WHERE datname = '${name}' AND NOT datallowconn`;
@@ -83,13 +85,13 @@ const makeTemplate = async (clusterURL: string, name: string): Promise<void> => 
   });
 };
 
-/** `run` identifies a test run, because the sources of two runs can differ. */
+/** Returns the prefix of a run's databases. `run` identifies a test run, because the sources of two runs can differ. */
 const prefixOf = (run: string) => `test_${createHash('sha256').update(run).digest('hex').slice(0, 12)}`;
 
 const templates = new Map<string, Promise<void>>();
 let createdCount = 0;
 
-/** After a test file has created this many more databases, none of its tests still uses the first of them. */
+/** The number of newer databases in a test file after which none of its tests still uses a database. */
 const maxInUse = 20;
 
 const isRunning = (pid: number): boolean => {
@@ -100,7 +102,7 @@ const isRunning = (pid: number): boolean => {
   }
 };
 
-/** Lists the databases of finished files, and those of finished tests in this file. */
+/** Lists the databases of test files that have ended, and of tests in this file that have ended. */
 const listEnded = async (clusterURL: string, run: string): Promise<string[]> => {
   const rows = await querySQL<{ name: string }>(
     clusterURL,
@@ -117,12 +119,12 @@ const listEnded = async (clusterURL: string, run: string): Promise<string[]> => 
 };
 
 /**
- * Closes finished databases, because each database on the cluster of TEST_CITUS_URL costs a process with nine
- * connections per node.
+ * Closes databases of tests that have ended, because each database on the cluster of TEST_CITUS_URL costs a process
+ * with nine connections per node.
  */
 const closeEnded = async (clusterURL: string, run: string): Promise<void> => {
   if ((await listEnded(clusterURL, run)).length === 0) return;
-  // Two processes that close the same database concurrently fail.
+  // Two processes that closed the same database concurrently would fail.
   await runExclusively(clusterURL, async () => {
     for (const name of await listEnded(clusterURL, run)) await onEach(await urlsOf(clusterURL, name), closeSQL(name));
   });

@@ -1,4 +1,4 @@
-// What `firsthand doctor` finds out about a cluster, and that its advice works.
+// Tests what `firsthand doctor` finds out about a cluster, and that its advice works.
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStore } from '../../src/store/open.ts';

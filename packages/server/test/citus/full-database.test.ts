@@ -1,4 +1,4 @@
-// Databases that already have accounts when their tables are distributed, and copies into and out of a cluster.
+// Tests databases that already have accounts when their tables are distributed, and copies into and out of a cluster.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -40,7 +40,7 @@ const readNumber = async (databaseURL: string, sql: string): Promise<number> => 
   const [row] = await querySQL<{ value: string }>(databaseURL, `SELECT (${sql}) AS value`);
   return Number(row?.value);
 };
-/** Counts owner changes that a worker numbered by itself, with numbers that are greater than later ones. */
+/** Counts owner changes that a worker has numbered by itself: their numbers are greater than those of later changes. */
 const countMisnumbered = (databaseURL: string) =>
   readNumber(databaseURL, 'SELECT count(*) FROM owner_change WHERE change >= 2::numeric ^ 48');
 

@@ -1,4 +1,5 @@
-// Moving an account's shards to another node, before or during a transaction, preserves the account's order.
+// Tests that moving an account's shards to another node, before or during a transaction, preserves the order of the
+// account's events.
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -54,7 +55,7 @@ test('does not move an account’s shards while an open transaction might still 
     const moving = move(site).then(() => {
       isMoved = true;
     });
-    // Waits until the move waits for a lock.
+    // Waits until the move is complete or waits for a lock.
     await expect.poll(() => isMoved || countLockWaits(databaseURL)).not.toBe(0);
     await wait(2_000);
     expect(isMoved).toBe(false);

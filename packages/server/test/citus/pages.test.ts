@@ -1,4 +1,4 @@
-// Pages with the newest events of a contact or user on a cluster.
+// Tests pages with the newest events of a contact or user on a cluster.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
 import type { EventQuery, Store } from '../../src/store/store.ts';

@@ -1,6 +1,7 @@
 /**
- * On a cluster, all commands of an operation go to a single shard and commit in one phase. The test reads them from the
- * coordinator's log (citus.log_remote_commands), because EXPLAIN shows neither statements in functions nor commits.
+ * Tests that on a cluster, all commands of an operation go to a single shard and commit in one phase. Reads the
+ * commands from the coordinator's log (citus.log_remote_commands), because EXPLAIN shows neither statements in
+ * functions nor commits.
  */
 import { type OperationName, operationNames, operations } from '@firsthand/contract/operations';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -86,7 +87,7 @@ describe('an operation', () => {
   );
 
   test.each([...accessOperations])('%s reads and writes only one account’s shards', async (name) => {
-    // An operator's calls are recorded in the service's audit log.
+    // createAccount uses a second part, because an operator's calls are recorded in the service's audit log.
     const maxParts = name === 'createAccount' ? 2 : 1;
     expect(partsIn(await sentBy(name), parts).length).toBeLessThanOrEqual(maxParts);
   });

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { firsthand, firsthandJSON, temporaryDatabase } from '../fixtures/command.ts';
 import { shareServer } from '../fixtures/serving.ts';
 
-/** A tenth of the default. Enough for some buyers from the campaign at any time of day. */
+/** The number of events, a tenth of the default: enough for some buyers from the campaign at any time of day. */
 const events = 4_000;
 
 describe('demo-data with a running server', () => {

@@ -10,7 +10,7 @@ import { serveHere } from '../fixtures/serving.ts';
 const userUUID = 'visitor-behind-proxy';
 
 it('reports a proxy that a server without TRUST_PROXY has seen, until a server has TRUST_PROXY', async () => {
-  // The same umask as in main.ts, because doctor also checks who can read the server's files.
+  // Sets the umask of main.ts, because doctor also checks who can read the server's files.
   const umask = process.umask(0o077);
   onTestFinished(() => void process.umask(umask));
   const { path, env } = temporaryDatabase();
@@ -88,7 +88,7 @@ it('reports when the tracker was built', () => {
   writeFileSync(`${folder}tracker.js`, '');
   utimesSync(`${folder}tracker.js`, new Date(0), new Date('2026-02-03T04:05:59Z'));
   expect(examineTracker(folder)).toEqual({ ...common, detail: 'built 2026-02-03 04:05Z' });
-  // npm packs every file with a modification time in 1985.
+  // Sets the time to 1985, as in every file that npm packs.
   utimesSync(`${folder}tracker.js`, new Date(0), new Date('1985-10-26T08:15:00Z'));
   expect(examineTracker(folder)).toEqual({ ...common, detail: 'built' });
 });
@@ -108,7 +108,7 @@ it('requires a server if its unit is enabled, and requires a writable reports fo
     ok: false,
     detail: expect.stringMatching(/^not running, although/),
   });
-  // A database other than the service's, as when a restore is rehearsed.
+  // Examines a database other than the service's, as when a restore is rehearsed.
   expect((await examine({}, '--database-url', `sqlite:${path}`)).server).toMatchObject({ ok: true });
 
   const folder = join(path, 'reports');

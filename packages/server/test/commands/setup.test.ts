@@ -9,7 +9,7 @@ import { consoleOrigin, cookieFrom, fromConsole } from '../front-door/console/re
 const site = 'https://tea.example';
 const email = 'ann@tea.example';
 
-/** Options that keep setup in a separate folder. A test must not create a user on the machine. */
+/** Returns options that keep setup in a separate folder, because a test must not create a user on the machine. */
 const placesIn = (folder: string) => {
   const [file, unit, data] = [
     join(folder, 'etc/firsthand.env'),

@@ -46,7 +46,7 @@ it('lists the hour of each token’s last use, which the server stores when it s
   const { accountUUID, serverTokenUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   const lastUses = async () => {
     const { stdout } = await firsthand(['token', 'list', '--account', accountUUID], env);
-    // The hour might change during the test.
+    // Replaces the hour, which might change during the test.
     return stdout.replaceAll(/\d\dh\b/g, 'this hour').match(/never|this hour/g);
   };
   expect(await lastUses()).toEqual(['never', 'never']);

@@ -57,7 +57,7 @@ export const describeClaims = (newSite: NewSite): void => {
       const contact = await asServer(site);
       const tagIDs = contact.tags.flatMap(({ tagID, opt }) => (opt ? [tagID] : []));
       expect(tagIDs.toSorted()).toEqual(Array.from({ length: 25 }, (_, nth) => `tag-${nth + 5}`).toSorted());
-      // The page of claims still lists all of them.
+      // Expects the page of claims to list all of them nevertheless.
       expect(contact.claims).toHaveLength(30);
     });
 
@@ -136,7 +136,7 @@ export const describeClaims = (newSite: NewSite): void => {
       expect((await browser.createContact()).exists).toBe(false);
       await unlink(laptop);
       expect((await browser.createContact()).exists).toBe(false);
-      // A page must not learn about the link that a server created.
+      // A page must not learn about a link that the server created.
       await server.createContact({ userUUID: laptop, address: ben });
       expect((await browser.createContact({ address: ben })).exists).toBe(false);
       expect((await browser.createContact({ address: ben })).exists).toBe(true);
@@ -152,7 +152,7 @@ export const describeClaims = (newSite: NewSite): void => {
       expect(renamed.exists).toBe(false);
       expect(renamed.contactUUID).not.toBe(handle);
       expect(await browser.createContact({ address: cleo })).toEqual({ ...renamed, exists: true });
-      // The server linked this user to the contact; the user has not sent the address.
+      // The server has linked this user to the contact, but the user has not sent the address.
       expect((await browser.createContact({ address: cleo, userUUID: phone })).exists).toBe(false);
       expect((await browser.createContact({ address: cleo, userUUID: phone })).exists).toBe(true);
       expect((await (await newCaller('browser')).createContact({ address: cleo })).exists).toBe(true);
@@ -420,7 +420,7 @@ export const describeClaims = (newSite: NewSite): void => {
         claims: [{ claimID: 'handle-proven', state: 'open' }],
         links: [{ verified: true, voided: false }],
       });
-      // The claimed values are removed; the proven link stays.
+      // Expects the claimed values to be removed, and the proven link to stay.
       await site.voidClaim('handle-proven');
       expect(await asServer(site)).toMatchObject({
         fields: { contactFirstname: '', contactProfileID: '' },

@@ -35,7 +35,7 @@ const values = fc.record({
   attributes: fc.uniqueArray(fc.tuple(id, fc.constantFrom('x', 'y')), { selector: ([name]) => name, maxLength: 2 }),
 });
 const user = fc.constantFrom(laptop, phone);
-/** A change to the results of searches or their order. Contacts, claims and links are given by index. */
+/** Generates a change to the results of searches or their order. Contacts, claims and links are given by index. */
 const action = fc.oneof(
   fc.record({ do: fc.constant('create'), server: fc.boolean(), user, contact: nth, values }),
   fc.record({ do: fc.constant('create'), server: fc.boolean(), user, contact: nth, values }),
@@ -121,8 +121,8 @@ const runHistory = async (site: Site, actions: readonly Action[]): Promise<strin
     }
     if (one.do === 'unmerge') return site.unmerge(contactUUID);
     if (one.do === 'erase') {
-      // This contact has no browser, because erasing a browser's events would change when its other contacts were last
-      // seen.
+      // Creates a contact without a browser, because erasing a browser's events would change when its other contacts
+      // were last seen.
       const erased = await server.createContact({
         userUUID: null,
         address: `erased-${time}@example.com`,
@@ -168,7 +168,7 @@ const readEach = async ({ store, account, server }: Site, contactUUIDs: readonly
   return states;
 };
 
-/** The expected results of a search, in order. */
+/** Returns the expected results of a search, in order. */
 const expected = (states: readonly ContactState[], search: Partial<ContactSearch>): string[] => {
   const { createdFrom = -Infinity, createdTo = Infinity, seenFrom, seenTo = Infinity } = search;
   const isMatch = ({ fields, tags, attributes, contactStatus, createdTime, lastSeenTime }: ContactState) =>
@@ -186,7 +186,7 @@ const expected = (states: readonly ContactState[], search: Partial<ContactSearch
   return (search.descending ? sorted.toReversed() : sorted).map(({ contactUUID }) => contactUUID);
 };
 
-/** The filters of a search; `start` is the first day of the history. */
+/** Returns the filters of a search. `start` is the first day of the history. */
 const filtersOf = (start: number): Partial<ContactSearch>[] => [
   {},
   { contactTagID: 'a' },
@@ -255,7 +255,7 @@ export const describeContactSearch = (newSite: NewSite, open: Open): void => {
 
     const page = (search: Partial<ContactSearch>) =>
       site.store.searchContact({ account: site.account, limit: 100, ...search });
-    /** The first letters of the matching contacts' addresses. */
+    /** Returns the first letters of the matching contacts' addresses. */
     const findInitials = async (search: Partial<ContactSearch>) => {
       const { contacts, next } = await page(search);
       expect(next).toBeNull();
@@ -462,7 +462,7 @@ export const describeContactSearch = (newSite: NewSite, open: Open): void => {
         sites.push([site, await runHistory(site, history)]);
         await expectSearches(...(sites.at(-1) as [Site, string[]]), [3]);
       }
-      // Search again once the index is up to date.
+      // Searches again once the index is up to date.
       await wait(1_500);
       for (const each of sites) await expectSearches(...each, [1, 100]);
     });

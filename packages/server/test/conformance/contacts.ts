@@ -52,7 +52,7 @@ export const describeContacts = (newSite: NewSite): void => {
       });
     });
 
-    test('starts no new day for a time in the past', async () => {
+    test('does not start a new day for a time in the past', async () => {
       const { store, account, server, browser, time } = await newSite();
       await browser.log({});
       await server.createContact({ time: time - 30 * day });

@@ -11,7 +11,7 @@ const queryArbitrary = fc.record({
   quarters: fc.uniqueArray(fc.integer({ min: -100, max: 2_000 }), { minLength: 2, maxLength: 12 }),
 });
 
-/** The visitor to whom counts assign an event: its user, or the contact that it was logged with. */
+/** Returns the visitor to whom counts assign an event: its user, or the contact with which it was logged. */
 const visitorOf = ({ userUUID, contactUUID, why }: StoredEvent) =>
   userUUID === '' ? `contact ${why.mergedFrom ?? contactUUID}` : userUUID;
 
@@ -147,7 +147,7 @@ export const describeCounts = (newSite: NewSite): void => {
       expect(await store.getEventDefinitions(account)).toMatchObject([{ firstTime: time + 1, lastTime: time + 3 }]);
     });
 
-    test('returns these times also for a day with very many events', async () => {
+    test('returns these times also for a day with a very large number of events', async () => {
       const { store, account, server, erase, time } = await newSite();
       const { contactUUID } = await server.createContact();
       await server.log({ userUUID: null, contactUUID, eventTime: time });

@@ -239,7 +239,7 @@ export const describeErasures = (newSite: NewSite): void => {
       const site = await newSite();
       const other = await newSite();
       const { store, account, time } = site;
-      // Both accounts have events on the same days.
+      // Logs events in both accounts on the same days.
       const { contactUUID } = await site.server.createContact({ time: other.time });
       for (const days of [0, 1, 2]) {
         const at = other.time + days * day;

@@ -149,7 +149,7 @@ export const describeEventNames = (newSite: NewSite): void => {
       const site = await newSite();
       const numbers = times(limits.idsPerCatalogue).map((nth) => ({ eventID: nth + 1 }));
       await addEntries(site, ...numbers.map(({ eventID }) => ({ id: String(eventID) })));
-      // The catalogue is full, so these numbers are stored but not listed.
+      // These numbers are stored but not listed, because the catalogue is full.
       await site.server.log({ eventID: firstID }, { eventID: firstID + 2 });
       await addEntries(site, ...times(9).map((nth) => ({ id: String(nth + 1), remove: true })));
       await site.server.log(byName('One'), { eventID: firstID + 4 });
@@ -207,7 +207,7 @@ export const describeEventNames = (newSite: NewSite): void => {
       expect(await listEntries(site)).toHaveLength(2);
     });
 
-    test('leaves room for others: browser tokens add at most 500 names, and their numeric IDs are dropped first', async () => {
+    test('leaves room for other names: browser tokens add at most 500, and their numeric IDs are dropped first', async () => {
       const site = await newSite();
       const maxNames = limits.eventNamesByBrowsers;
       const outcomes = await site.browser.log(...names(maxNames + 1).map((name) => byName(name)));
@@ -228,7 +228,7 @@ export const describeEventNames = (newSite: NewSite): void => {
         times(3).map(() => ({ kept: true })),
       );
       expect(await listNames(site)).not.toContain('too much');
-      // No name was dropped: each name still has its ID.
+      // Expects that no name was dropped: each name still has its ID.
       expect((await site.events({ eventName: 'name 499' })).map(({ eventID }) => eventID)).toEqual([firstID + 499]);
       await addEntries(site, { id: String(firstID + 499), remove: true });
       expect(await site.server.log(byName('too much'))).toEqual([{ kept: true }]);
@@ -257,7 +257,7 @@ export const describeEventNames = (newSite: NewSite): void => {
       expect(await count({ eventName: 'Signed up', withoutRobots: true })).toEqual({ events: 2, users: 1 });
       expect(await count({ eventName: 'Never sent' })).toEqual({ events: 0, users: 0 });
 
-      // Once listed, the name has the ID of its stored events.
+      // Lists the name, which then has the ID of its stored events.
       await site.browser.log(byName('Signed up'));
       expect(await listEntries(site)).toEqual([[eventID, 'Signed up']]);
       const of = await site.events({ eventID, order: 'asc' });
@@ -267,7 +267,7 @@ export const describeEventNames = (newSite: NewSite): void => {
       await addEntries(site, { id: null, name: 'Signed out' });
       expect((await listEntries(site)).map(([, name]) => name).toSorted()).toEqual(['Signed out', 'Signed up']);
       expect(await site.events({ eventID: unlistedIDOf('Signed out') })).toHaveLength(1);
-      // An event that is logged by a name's numeric ID does not hide the name.
+      // Logs by the numeric ID of a name, which does not hide the name.
       await site.browser.log(unlisted('Paid'), { eventID: unlistedIDOf('Paid') });
       expect((await site.events({ eventName: 'Paid' })).map(({ eventName }) => eventName)).toEqual([
         'Paid',
@@ -285,7 +285,7 @@ export const describeEventNames = (newSite: NewSite): void => {
       expect(await site.browser.log(purchase)).toEqual([{ kept: true }]);
       expect(await site.events({ eventName: 'Order paid' })).toHaveLength(2);
       expect(await site.events({ eventName: 'Purchase' })).toMatchObject([{ eventName: 'Purchase' }]);
-      // Once listed again, the name keeps its event.
+      // Lists the name again, which then keeps its event.
       await site.browser.log(byName('Purchase'));
       expect(await site.events({ eventName: 'Purchase' })).toHaveLength(2);
       expect(await site.events({ eventName: 'Order paid' })).toHaveLength(2);

@@ -10,7 +10,7 @@ import type { NewSite } from './sites.ts';
 const sometimes = <Value>(arbitrary: fc.Arbitrary<Value>) =>
   fc.oneof({ weight: 2, arbitrary: fc.constant(null) }, { weight: 1, arbitrary });
 
-/** Filters as indexes into a world's objects. The last index of each stands for an unknown object. */
+/** Generates filters as indexes into a world's objects. The last index of each stands for an unknown object. */
 const filtersArbitrary = fc.record({
   user: sometimes(fc.nat({ max: userUUIDs.length })),
   contact: sometimes(fc.nat({ max: 3 })),
@@ -207,7 +207,7 @@ export const describeEventPages = (newSite: NewSite): void => {
           eventID: nth % 500 === 0 ? 2 : 1,
           third: String((nth + batch) % 3),
         }));
-        // Five batches are on one day, and one is on the next.
+        // Logs five batches on one day, and one on the next.
         const at = large.time + batch * 2 * hour + (batch === 5 ? day : 0);
         await large.server.logAt(
           at,
@@ -224,7 +224,7 @@ export const describeEventPages = (newSite: NewSite): void => {
         [{ userUUID: 'visitor-number-4' }, sent.filter(({ userUUID }) => userUUID.endsWith('4'))],
         [{ eventID: 2, limit: 5 }, sent.filter(({ eventID }) => eventID === 2)],
       ];
-      // Two of three events don't match, so a page spans more events than one step scans.
+      // A page spans more events than one step scans, because two of three events don't match.
       for (const attrValue of ['0', '1', '2']) {
         const isMatch = ({ third }: { third: string }) => third === attrValue;
         queries.push([{ attrID: 'third', attrValue }, sent.filter(isMatch)]);

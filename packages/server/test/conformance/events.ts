@@ -214,7 +214,7 @@ export const describeEvents = (newSite: NewSite): void => {
       expect(await browser.log({ eventUUID: 'event-once' })).toEqual([{ kept: false, duplicate: true }]);
     });
 
-    test('is rejected with another user, with another token, with a server token, or with a contactUUID instead of the handle', async () => {
+    test('is rejected with another user, with another token, with a server token, and if its contactUUID is not a handle', async () => {
       const { server, browser, newCaller, events } = await newSite();
       const { contactUUID: handle } = await browser.createContact();
       const { contactUUID } = await server.createContact();

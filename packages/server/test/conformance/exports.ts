@@ -161,7 +161,7 @@ export const describeExports = (newSite: NewSite, open: Open): void => {
       const { contactUUID: other } = await server.createContact({ userUUID: null, address: 'ann@work.example' });
       await site.merge(contactUUID, other);
       const folder = newFolder();
-      // The events are on three days: all of one day, some of another and none of the third are erased.
+      // Erases events on three days: all of one day, some of another, and none of the third.
       await server.log({ userUUID: laptop }, { userUUID: null, contactUUID: other });
       await server.log({ userUUID: laptop, eventTime: time - day }, { userUUID: tablet, eventTime: time - day });
       await server.log({ userUUID: phone, eventTime: time - 2 * day });
@@ -188,7 +188,7 @@ export const describeExports = (newSite: NewSite, open: Open): void => {
     });
 
     test('removes events that retention deleted', async () => {
-      // This test has its own store, because retention deletes the events of all accounts.
+      // Opens a separate store, because retention deletes the events of all accounts.
       const store = await open();
       onTestFinished(() => store.close());
       const site = await createSite(store);
@@ -255,7 +255,7 @@ export const describeExports = (newSite: NewSite, open: Open): void => {
         expect(await run(site, folder)).toMatchObject({ events: 2, restarted: expect.stringContaining('restored') });
         await expectComplete(site, folder);
       }
-      // Simulates a restored backup without these events, whose sequences other events have taken.
+      // Simulates a restored backup without these events, whose sequences now belong to other events.
       const copy = { ...site, account: other.account };
       writeFileSync(path, JSON.stringify({ ...position, owners: JSON.parse(await positionOf(other)).owners }));
       expect(await run(copy, folder)).toMatchObject({ events: 2, restarted: expect.stringContaining('restored') });

@@ -9,7 +9,7 @@ import type { NewSite } from './sites.ts';
 
 const addresses = [ann, ben, 'cleo@example.com', 'dan@example.com'];
 
-/** Shortcuts to import contacts into a site. */
+/** Returns shortcuts to import contacts into a site. */
 const importsOf = ({ store, account, server, time }: Site) => {
   const caller = { account, token: server.token, browser: false };
   const batch = { ...caller, receivedTime: time, defaultProfileID: 'customer', replaces: true };
@@ -41,7 +41,7 @@ const importsOf = ({ store, account, server, time }: Site) => {
         { ...soon, interval: 20 },
       );
     },
-    /** The values of the contact with this address; undefined if there is none. */
+    /** Returns the values of the contact with this address; undefined if there is none. */
     read: async (address: string): Promise<State | undefined> => {
       const { contacts } = await store.searchContact({ account, address, limit: 1 });
       return contacts[0] && toState(contacts[0]);
@@ -233,7 +233,7 @@ export const describeImportedContacts = (newSite: NewSite): void => {
         contact({ address: 'newer@example.com', externalID: 'u-2', fields: imported }),
       );
       const other = await server.createContact({ address: ann, userUUID: null });
-      // A page's contact, which would yield its address to a server token.
+      // Creates a page's contact, which would yield its address to a server token.
       await browser.createContact({ address: ben, userUUID: phone });
       await store.updateContact({ account, ...contactChange({ contactUUID, externalID: 'u-3' }), time });
       await undo(importID);

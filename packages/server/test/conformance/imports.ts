@@ -21,7 +21,7 @@ import type { NewSite } from './sites.ts';
 
 const years = 365 * day;
 
-/** Shortcuts to import into a site. */
+/** Returns shortcuts to import into a site. */
 export const importsOf = (site: Site) => {
   const { store, account, time, server } = site;
   const caller = { account, token: server.token, browser: false };
@@ -51,7 +51,7 @@ export const importsOf = (site: Site) => {
       { ...soon, interval: 20 },
     );
   };
-  /** The content of exports: events with their owners, and contacts with their links. */
+  /** Returns the content of exports: events with their owners, and contacts with their links. */
   const readAll = async () => {
     const { contacts } = await store.searchContact({ account, limit: 1_000 });
     return {
@@ -96,7 +96,7 @@ export const describeImports = (newSite: NewSite): void => {
       const { create, event, add, undo } = importsOf(site);
       const { importID } = await create('a.jsonl');
       await add(importID, 0, [event({ eventUUID: 'event-01' })], { isLast: true });
-      // As a client that received no response to an empty last batch.
+      // Repeats the request, as a client does that received no response to an empty last batch.
       expect(await add(importID, 1, [], { isLast: true })).toMatchObject({ outcomes: null });
       const again = await create('a.jsonl', site.time + 5);
       expect(again).toMatchObject({ importID, position: 1, state: 'complete', createdTime: site.time });
@@ -185,7 +185,7 @@ export const describeImports = (newSite: NewSite): void => {
       });
     });
 
-    test('gives an event to the contact with its address, also if that was merged into another', async () => {
+    test('assigns an event to the contact with its address, even if that contact was merged into another', async () => {
       const site = await newSite();
       const { create, event, contact, add } = importsOf(site);
       const { contactUUID } = await site.server.createContact({ address: ann, userUUID: null });

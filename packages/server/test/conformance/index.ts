@@ -1,4 +1,4 @@
-// What every store must do, tested through the Store interface only. Each driver runs this suite unchanged.
+// Tests what every store must do, through the Store interface only. Each driver runs this suite unchanged.
 import { describe } from 'vitest';
 import { describeAccountDeletion } from './accounts/account-deletion.ts';
 import { describeAccounts } from './accounts/accounts.ts';
@@ -80,7 +80,7 @@ const suites = [
   describeCommits,
 ];
 
-/** These take a fifth of the total time in memory, so `npm test` leaves them to the other tiers. */
+/** The suites that take a fifth of the total time in memory. `npm test` leaves them to the other tiers. */
 const largeSuites = [describeManyLinksToContact, describeScale];
 
 /**

@@ -59,7 +59,7 @@ export const describeIsolation = (newSite: NewSite): void => {
       });
     });
 
-    test('can’t refer to each other’s objects', async () => {
+    test('cannot refer to each other’s objects', async () => {
       const one = await newSite();
       const { contactUUID, handle, linkID } = await fill(one);
       const before = await readAccount(one);
@@ -89,7 +89,7 @@ export const describeIsolation = (newSite: NewSite): void => {
       expect(await readAccount(one)).toEqual(before);
     });
 
-    test('don’t learn about each other’s erasures', async () => {
+    test('learn nothing about each other’s erasures', async () => {
       const one = await newSite();
       const { contactUUID, handle } = await fill(one);
       await one.erase(contactUUID);

@@ -236,7 +236,7 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
       expect(await listOf(other)).toHaveLength(1);
     });
 
-    test('are not erased if they identify others, whatever external ID and userUUID a page gave the erased person', async () => {
+    test('are not erased if they identify other people, whatever external ID and userUUID a page gave the erased person', async () => {
       const site = await newSite();
       const { server, browser, store, account, time } = site;
       await browser.createContact({ userUUID: 'contactEmailaddress', externalID: 'userUUID', address: undefined });
@@ -300,7 +300,7 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
       const one = await newSite();
       const other = await createSite(one.store);
       const before = { time: Math.max(one.time, other.time) + 1 };
-      // Delete what other tests have left behind.
+      // Deletes what other tests have left.
       while ((await one.store.deleteEventsBefore({ ...before, most: 10_000 })) > 0);
       for (const site of [one, other]) await record(site, site.server, refusedEvent(), refusedEvent());
       const readCounts = async () => [await countOf(one, one.server), await countOf(other, other.server)];

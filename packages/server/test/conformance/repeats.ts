@@ -26,7 +26,7 @@ export const describeRepeats = (newSite: NewSite): void => {
       const { contactUUID } = await server.createContact({ userUUID: phone });
       expect(await browser.log(sameEvent)).toEqual([kept]);
       expect(await server.log({ ...sameEvent, contactUUID })).toEqual([kept]);
-      // The server's event also stored its verified link.
+      // Expects the verified link that the server's event created.
       expect(await events()).toMatchObject([{ contactUUID }, { contactUUID }]);
       const callers = [browser, server];
       for (const days of [0, 1, 7]) {

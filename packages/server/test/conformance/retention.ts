@@ -8,14 +8,14 @@ import { type Open, useSites } from './sites.ts';
 
 export const describeRetention = (_: unknown, open: Open): void => {
   describe('deleteEventsBefore', () => {
-    // These tests share a separate store and run in order, because each call deletes old events of all accounts.
+    // Shares a separate store, in which the tests run in order, because each call deletes old events of all accounts.
     const newSite = useSites(open);
     let store: Store;
     let site: Site;
     let time: number;
     let fed: FedAccount;
     const listRemaining = async () => {
-      // Reports must see the same events as the store.
+      // Expects reports to have the same events as the store.
       await expectAgreement(fed, site);
       return (await site.events()).map(({ eventUUID }) => eventUUID);
     };

@@ -1,4 +1,4 @@
-// More objects than a driver caches or reads at a time. It must still find the first objects.
+// Tests more objects than a driver caches or reads at a time. The driver must still find the first objects.
 import { limits } from '@firsthand/contract/limits';
 import { describe, expect, test } from 'vitest';
 import { Refusal } from '../../src/shared/refusal.ts';
@@ -88,14 +88,14 @@ export const describeScale = (newSite: NewSite): void => {
         const owners = await site.owners();
         return users.filter((userUUID) => owners[`event-${userUUID}`] === contactUUID);
       };
-      // The limit is reached. The accepted claim does not count; the two verified claims count, but are never dropped.
+      // The limit is reached. The accepted claim does not count. The two verified claims count, but are never dropped.
       expect(await ownedBy()).toEqual(users);
       await claimBy('one-too-many-1');
       expect(await ownedBy()).toEqual(users.filter((userUUID) => userUUID !== 'oldest-visitor-1'));
       await expectRefusal(site.browser.getContact(oldest.contactUUID), 'unknown_contact');
-      // Claims by the contact's other key have their own limit.
+      // Claims with the contact's other key have their own limit.
       for (const { contactUUID: handle } of [accepted, verified, proven, byID]) await site.browser.getContact(handle);
-      // The dropped claim no longer has an effect; the user's later claim does.
+      // The dropped claim no longer has an effect, but the user's later claim does.
       const { contactUUID: other } = await site.store.getContact({
         account: site.account,
         token: site.server.token,

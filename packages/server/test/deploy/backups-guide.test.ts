@@ -26,7 +26,7 @@ test('follows docs/backups.md: the server and cron make backups, and a drill res
 
   const creation = await start(process.execPath, [bin, 'account', 'create', '--name', 'Teahouse'], {}, folder).ended;
   expect(creation.code).toBe(0);
-  // Uses `exec`, so that killing the process ends the server and not only a shell.
+  // Uses `exec`, so that killing the process ends the server itself and not only a shell.
   const serve = here(find('firsthand serve')).replace('npx firsthand', 'exec node_modules/.bin/firsthand');
   const server = start('sh', ['-c', serve], { PORT: '0', LOG_LEVEL: 'info' });
   onTestFinished(async () => {
@@ -36,8 +36,8 @@ test('follows docs/backups.md: the server and cron make backups, and a drill res
   await server.waitForOutput(new RegExp(find('a backup was made')));
   expect(backups()).toHaveLength(1);
 
-  // A crontab line (crontab(5)) has five fields for the time, then the command. PATH also gets the folder of this
-  // machine's Node.
+  // Runs the command of a crontab line (crontab(5)), which has five fields for the time before the command. PATH also
+  // gets the folder of this machine's Node.
   const [, when, line = ''] = /^(\S+ \S+ \S+ \S+ \S+) (.*)$/.exec(here(find(' * * * '))) ?? [];
   expect(when).toBe('17 3 * * *');
   const command = line.replace('/usr/local/bin', `${dirname(process.execPath)}:/usr/local/bin`);
@@ -52,7 +52,7 @@ test('follows docs/backups.md: the server and cron make backups, and a drill res
   expect(readdirSync(folder)).not.toContain('drill');
   expect(server.child.exitCode).toBe(null);
 
-  // A failed backup prints the reason on standard error, and cron mails it.
+  // A failed backup prints the reason to standard error, which cron mails.
   const failing = command.replace('--backup-dir backups', '--backup-dir data/firsthand.db');
   const failed = await start('env', [...minimal, '/bin/sh', '-c', failing], {}).ended;
   expect([failed.code === 0, failed.stdout, failed.stderr.length > 0]).toEqual([false, '', true]);

@@ -30,7 +30,7 @@ describe('the Dockerfile', () => {
       folder,
       env: { npm_config_nodedir: dirname(dirname(process.execPath)) },
       replacements: {
-        // A stage uses this machine's programs, so this only checks that the packages exist.
+        // Checks only that the packages exist, because a stage uses this machine's programs.
         [aptLine]: () =>
           void execFileSync('apt-get', ['install', '--simulate', 'python3', 'make', 'g++'], { stdio: 'ignore' }),
         // Skipped by default, because compiling SQLite twice takes minutes.
@@ -66,7 +66,7 @@ describe('the Dockerfile', () => {
     expect([stage.user, stage.volumes, stage.stopSignal]).toEqual(['node', ['/data'], 'SIGTERM']);
     const data = join(temporaryFolder(), 'data');
     mkdirSync(data);
-    // A new volume has the same owner as the folder in the image.
+    // Gives the new volume the owner of the folder in the image.
     const { uid, gid } = statSync(join(stage.root, 'data'));
     expect(uid).toBe(1000);
     chownSync(data, uid, gid);

@@ -21,7 +21,7 @@ export interface Stage {
   readonly root: string;
   readonly env: Record<string, string>;
   workdir: string;
-  /** A user, or `user:group`. */
+  /** The user, or `user:group`. */
   user: string;
   readonly volumes: string[];
   /** The JSON arrays of ENTRYPOINT, CMD and HEALTHCHECK. */
@@ -30,7 +30,7 @@ export interface Stage {
 }
 
 export interface RunOptions {
-  /** The paths outside the stage to mount, by their path inside. With `isReadOnly`, only these are writable. */
+  /** The paths outside the stage to mount, by their path inside. With `isReadOnly`, only these paths are writable. */
   readonly volumes?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
   readonly isReadOnly?: boolean;
@@ -110,7 +110,7 @@ const copyContext = (context: string, ignored: readonly string[], to: string): v
 export interface BuildOptions {
   readonly context: string;
   readonly dockerfile: string;
-  /** An empty folder. */
+  /** The folder for the stages, which must be empty. */
   readonly folder: string;
   /** Functions that run instead of certain commands. `done` is the stage so far. */
   readonly replacements: Readonly<Record<string, (current: Stage) => void | Promise<void>>>;
@@ -180,8 +180,8 @@ const linkFolder = (from: string, to: string): void => {
 };
 
 /**
- * Copies the installed packages instead of installing them. npm replaces and removes files; it modifies only its list
- * in place.
+ * Copies the installed packages instead of installing them. Hard links are safe, because npm replaces and removes
+ * files; it modifies only its list in place.
  */
 export const copyInstalled = (context: string, { root, workdir }: Stage): void => {
   for (const folder of [
@@ -195,7 +195,7 @@ export const copyInstalled = (context: string, { root, workdir }: Stage): void =
     try {
       linkFolder(source, target);
     } catch {
-      // Hard links across file systems are not possible.
+      // Copies if the folders are on different file systems, between which hard links are not possible.
       execFileSync('cp', ['-a', `${source}/.`, target]);
     }
     const list = join(target, '.package-lock.json');

@@ -1,5 +1,5 @@
 /**
- * deploy/README.md advises against Litestream, because it keeps a read transaction open between its own checkpoints.
+ * Tests why deploy/README.md advises against Litestream: it keeps a read transaction open between its own checkpoints.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -28,7 +28,7 @@ it('stores events during another program’s endless read, but keeps erased data
   const isComplete = async () => (await client.eraseContact({ contactUUID })).complete;
 
   await isComplete();
-  // The server tries to empty the log every half second.
+  // Waits for several attempts: the server tries to empty the log every half second.
   await wait(2_000);
   expect(await client.logEvent({ eventID: 1, userUUID: 'a-browser-of-ben' })).toMatchObject({ status: '200' });
   expect([await isComplete(), holdsAddress()]).toEqual([false, true]);

@@ -1,5 +1,5 @@
 /**
- * The check in packages/docs/own-domain.md: whether a path on a site reaches the server, and whether the server's
+ * Runs the check in packages/docs/own-domain.md: whether a path on a site reaches the server, and whether the server's
  * cookie reaches the browser.
  */
 import { type Block, blocksOf, runBlock } from '../fixtures/documents/guides.ts';

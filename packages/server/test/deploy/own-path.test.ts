@@ -1,6 +1,6 @@
 /**
- * nginx, Caddy and Apache with TLS, as proxies for a server on a path of the site's domain. The configurations are the
- * examples in deploy/.
+ * Tests nginx, Caddy and Apache with TLS, as proxies for a server on a path of the site's domain. The configurations
+ * are the examples in deploy/.
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -43,7 +43,7 @@ const proxies: Readonly<Record<string, (setup: Setup) => { check: string[]; run:
       ['127.0.0.1:3000', `127.0.0.1:${serverPort}`],
       ['listen 80;', `listen ${httpPort};`],
       ['listen 443 ssl', `listen ${httpsPort} ssl`],
-      // The machine might not have IPv6.
+      // Removed, because the machine might not have IPv6.
       ['    listen [::]:80;\n', ''],
       ['    listen [::]:443 ssl http2;\n', ''],
       ['/etc/letsencrypt/live/shop.example/fullchain.pem', join(folder, 'cert.pem')],
@@ -89,7 +89,8 @@ const proxies: Readonly<Record<string, (setup: Setup) => { check: string[]; run:
       ['/var/log/apache2/shop.example.log', join(folder, 'access.log')],
       ['/var/www/shop.example', join(folder, 'site')],
     ]);
-    // The modules that the example uses: those that Debian enables by default, and those that the example names.
+    // Enables the modules that the example uses: those that Debian enables by default, and those that the example
+    // names.
     const enabled = ['mpm_event', 'authz_core', 'alias', 'dir', 'mime', 'setenvif', 'ssl', 'proxy', 'proxy_http'];
     const modules = enabled.map((name) => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so`);
     const file = join(folder, 'apache.conf');
@@ -102,7 +103,7 @@ const proxies: Readonly<Record<string, (setup: Setup) => { check: string[]; run:
         `PidFile ${folder}/apache.pid`,
         `ErrorLog ${folder}/error.log`,
         'ServerName shop.example',
-        // Apache refuses to run as root.
+        // Replaced, because Apache refuses to run as root.
         'User www-data',
         'Group www-data',
         'TypesConfig /etc/mime.types',
@@ -304,7 +305,7 @@ describe.each(Object.keys(proxies))('the server behind %s', (name) => {
     expect([status, JSON.parse(text).error.code]).toEqual([413, 'body_too_large']);
     const refused = await send('/s/event/logEvents', { headers, body: batchOf(1_500) });
     // nginx refuses the batch because of its length. Caddy 2.6 forwards what it reads, then responds with 502, unless
-    // the server is faster.
+    // the server responds first.
     expect([413, 502]).toContain(refused.status);
   });
 
@@ -314,13 +315,13 @@ describe.each(Object.keys(proxies))('the server behind %s', (name) => {
       const context = await browser.newContext({ ignoreHTTPSErrors: true });
       const page = await context.newPage();
       const update = () => page.waitForResponse((response) => response.url().endsWith('/s/update'));
-      // The response to the page view also renews the cookie.
+      // Waits for the response to the page view too, because it also renews the cookie.
       await Promise.all([update(), page.goto(`https://shop.example:${setup.httpsPort}/`)]);
       const cookieOf = async () => (await context.cookies()).find((cookie) => cookie.name === 'userUUID');
       await expect.poll(async () => (await cookieOf())?.value).toBeTruthy();
       const userUUID = (await cookieOf())?.value as string;
       const daysLeft = async () => Math.round((((await cookieOf())?.expires ?? 0) - Date.now() / 1_000) / 86_400);
-      // Safari limits cookies set by scripts to seven days.
+      // Sets the cookie for seven days, the limit that Safari sets for scripts.
       await page.evaluate(
         `document.cookie = 'userUUID=${userUUID}; domain=shop.example; path=/; max-age=604800; secure; samesite=lax'`,
       );
@@ -333,7 +334,7 @@ describe.each(Object.keys(proxies))('the server behind %s', (name) => {
       );
       await expect.poll(daysLeft).toBe(400);
       const { event } = await createClient({ url: serving.url, token: tokens.serverTokenUUID }).getEvent({ userUUID });
-      // The script tag logs the page view.
+      // Expects the page view that the script tag logs.
       expect(event).toMatchObject([{ eventID: 7 }, { eventName: 'Page viewed' }]);
     } finally {
       await browser.close();

@@ -1,7 +1,7 @@
 /**
  * Follows the guides for operators to their end as root, with the Debian package. It runs in an overlay of this
- * machine's root, with a separate network, because the guides' port might be in use. systemd can't run there, so a
- * script starts the unit's command as the unit's user.
+ * machine's root, with a separate network, because the guides' port might be in use. systemd can't run in the overlay,
+ * so a script starts the unit's command as the unit's user.
  */
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -83,7 +83,7 @@ const blocks = ['install-debian.md', 'run-it.md', 'upgrade.md'].flatMap((guide) 
 
 /** Commands to run before the block that contains the key. */
 const before: Readonly<Record<string, string>> = {
-  // With an invalid setting, the service fails to start, and systemd adds a line to the log.
+  // Sets an invalid setting, so that the service fails to start, and systemd adds a line to the log.
   "grep '^firsthand: '": `systemctl stop firsthand; echo PORT=none >> /etc/firsthand.env; systemctl start firsthand
     until grep -q '^firsthand: ' /run/firsthand.log; do sleep 0.1; done
     echo 'firsthand.service: Failed with result' >> /run/firsthand.log; echo == cause\n`,
@@ -135,7 +135,7 @@ describe('the guides for operators', () => {
       appendFileSync(join(folder, 'files', packagedSettings), `# Of ${version}\n`);
       return pack(join(folder, 'files'), folder, { version, compression: 'none' });
     });
-    // This is the printed token.
+    // A command that finds the printed token.
     const token = `$(grep -o 'server_[^ ]*' ${folder}/printed | head -n 1)`;
     const script = blocks.map((code) => {
       const earlier = Object.entries(before).flatMap(([key, commands]) => (code.includes(key) ? commands : []));
@@ -145,7 +145,7 @@ describe('the guides for operators', () => {
     const variables = `PACKAGE=${packages[0]} EARLIER_PACKAGE=${packages[0]} LATER_PACKAGE=${packages[1]}\n`;
     writeFileSync(join(folder, 'outside'), outside(folder));
     writeFileSync(join(folder, 'script'), inside(folder) + variables + script.join('\n'));
-    // The outer shell is the namespace's first process, so it reaps orphans.
+    // Starts a shell as the first process of the namespace, so that it reaps orphans.
     const shell = `bash ${folder}/outside; exit $?`;
     const args = ['--mount', '--net', '--pid', '--fork', '--kill-child', '--mount-proc', 'bash', '-c', shell];
     const { code, stderr } = await start('unshare', args, {}).ended;
@@ -157,7 +157,7 @@ describe('the guides for operators', () => {
     for (const end of ends) await end();
   });
 
-  /** The output between two texts. */
+  /** Returns the output between two texts. */
   const part = (from: string, to: string): string => printed.split(from)[1]?.split(to)[0] ?? '';
 
   it('install the package, and set up settings, an owner, lines for the web server and the tag', () => {

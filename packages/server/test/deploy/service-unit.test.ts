@@ -1,4 +1,4 @@
-/** The systemd unit is valid, and its filter allows every system call that the server makes. */
+/** Tests that the systemd unit is valid, and that its filter allows every system call that the server makes. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ const writeUnit = (): string => {
   return file;
 };
 
-/** The values of a setting, one per line of the unit. */
+/** Returns the values of a setting, one per line of the unit. */
 const valuesOf = (name: string, unit = text): string[] =>
   [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value]) => value as string);
 
@@ -52,7 +52,7 @@ describe('the systemd unit', () => {
   });
 
   it('has a low exposure level according to systemd', async () => {
-    // The threshold is in tenths. A unit without restrictions has an exposure level of 10.
+    // Sets the threshold, in tenths. A unit without restrictions has an exposure level of 10.
     const args = ['security', '--no-pager', '--offline=true', '--threshold=20', writeUnit()];
     const { code, stdout } = await start('systemd-analyze', args, {}).ended;
     expect([code, stdout]).toEqual([0, expect.stringContaining('Overall exposure level')]);
@@ -103,11 +103,12 @@ describe('the systemd unit', () => {
       onTestFinished(() => void running.child.kill('SIGKILL'));
       const [, url = ''] = await running.waitForOutput(/"address":"([^"]+)"/);
       await use(url);
-      // strace forwards no signals. The first process in its log is the server.
+      // Stops the first process in the log, which is the server, because strace forwards no signals.
       const [pid] = readFileSync(trace, 'utf8').split(' ', 1);
       process.kill(Number(pid), 'SIGTERM');
       const { code, stderr } = await running.ended;
-      // Under strace, the shutdown can time out after five seconds. Nothing else is allowed to fail.
+      // Allows a timeout of the shutdown: under strace, it can take more than five seconds. Nothing else is allowed to
+      // fail.
       expect(code).toBe(stderr.includes('the shutdown took too long') ? 1 : 0);
       traceText += readFileSync(trace, 'utf8');
     };
@@ -128,7 +129,7 @@ describe('the systemd unit', () => {
       await page.createContact({ userUUID, contactEmailaddress: 'ann@shop.example', contactProfileID: 'customer' });
       const api = createClient({ url, token });
       expect((await api.getEvent({ userUUID, limit: 1_000 })).event).toHaveLength(1_000);
-      // There are enough events that the report process writes files.
+      // Logs enough events for the report process to write files.
       for (let nth = 0; nth < 10; nth++)
         await api.logEvents({ event: Array.from({ length: 1_000 }, () => ({ eventID: 1, userUUID })) });
       await report(url);
@@ -142,17 +143,17 @@ describe('the systemd unit', () => {
     ];
     const calls = findAll(/^\d+ +(\w+)\(/gm);
     expect(calls.length).toBeGreaterThan(40);
-    // SQLite calls fchown only as root, and the service does not run as root.
+    // Allows fchown, which SQLite calls only as root: the service does not run as root.
     expect(calls.filter((call) => !allowedCalls.has(call) && call !== 'fchown')).toEqual([]);
     const families = findAll(/ socket\((AF_\w+)/g);
     const allowedFamilies = valuesOf('RestrictAddressFamilies').flatMap((line) => line.split(' '));
     expect(families.length).toBeGreaterThan(0);
     expect(families.filter((family) => !allowedFamilies.includes(family))).toEqual([]);
-    // With ProtectSystem=strict, only the StateDirectory and devices are writable.
+    // Expects writes only to the StateDirectory and to devices: ProtectSystem=strict makes everything else read-only.
     const writtenFiles = findAll(/ openat\(\w+, "([^"]+)", O_(?:RDWR|WRONLY)/g);
     expect(writtenFiles).toContain(`${folder}/data.db`);
     expect(writtenFiles).toContain(manifest);
-    // The report process raises its own OOM score, which any process is allowed to do.
+    // Allows the report process to raise its own OOM score, as any process may.
     const isElsewhere = (path: string) =>
       path.startsWith('/') && !path.startsWith(folder) && !/^\/dev\/|^\/proc\/self\/oom_score_adj$/.test(path);
     expect(writtenFiles.filter(isElsewhere)).toEqual([]);

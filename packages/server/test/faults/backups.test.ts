@@ -53,12 +53,13 @@ const drill = async (nth: number) => {
   const { contactUUID: ben } = await create('ben');
   const ledger = createLedger(8);
   const load = ledger.send(served.url, token);
-  // Backups are ten seconds apart, so all events that are acknowledged by now precede the second backup.
+  // Waits until the second backup is due to begin: backups are ten seconds apart, so it contains all events that are
+  // acknowledged by now.
   while (backupsIn(backups).length < 1) await wait(20);
   await wait(8_000);
   const acknowledged = new Set(ledger.acknowledged);
   while (backupsIn(backups).length < 2) await wait(20);
-  // The restored backup is older than this erasure.
+  // Erases a contact, which the restored backup still has.
   await client.eraseContact({ contactUUID: ann });
   served.process.kill('SIGKILL');
   await served.ended;
@@ -66,7 +67,7 @@ const drill = async (nth: number) => {
 
   const newest = join(backups, backupsIn(backups).sort().at(-1) as string);
   const elsewhere = join(folder, `restored-${nth}`, 'firsthand.db');
-  // Only the erasure record of the lost machine contains this erasure.
+  // Copies the erasure record of the lost machine, which alone contains this erasure.
   copyFileSync(`${path}-erased`, `${newest}-erased`);
   await restoreStore(`sqlite:${elsewhere}`, newest);
   const restored = await startServerProcess(elsewhere, port);

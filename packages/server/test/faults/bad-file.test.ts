@@ -77,9 +77,9 @@ const serveBad = async (bytes: Buffer, main?: string): Promise<Result> => {
     return { outcome: whole ? 'served intact' : 'served altered', isReplaced };
   } catch (refusal) {
     if (!(refusal instanceof EarlyExitError)) throw refusal;
-    // Another process has taken the port in the meantime.
+    // Retries if another process has taken the port in the meantime.
     if (refusal.complaints.includes('is already listening there')) return await serveBad(bytes, main);
-    // 1: the server refused to start. 70: it started, then found damage that prevents serving.
+    // 1 if the server refused to start; 70 if it started, then found damage that prevents serving.
     expect([1, 70], refusal.complaints).toContain(refusal.exitCode);
     expect(refusal.complaints).toMatch(/firsthand\.db|the store failed/);
     expect(refusal.complaints).not.toMatch(/^ {4}at /m);

@@ -18,7 +18,10 @@ const library = readdirSync('/usr/lib')
   .map((architecture) => `/usr/lib/${architecture}/faketime/libfaketimeMT.so.1`)
   .find((path) => existsSync(path));
 
-/** Offsets: a day ahead, a day behind, 1970, about four years ahead and back, then forward through a week. */
+/**
+ * The offsets of the clock: a day ahead, a day behind, 1970, about four years ahead and back, then forward through a
+ * week.
+ */
 const clocks = ['+0', '+1d', '-1d', '@1970-01-01 00:00:01', '+0', '+1500d', '+0', '+2d', '+4d', '+6d'];
 
 let folder: string;
@@ -57,7 +60,7 @@ const serveWithJumpingClock = async (name: string, main?: string) => {
     DONT_FAKE_MONOTONIC: '1',
     NO_FAKE_STAT: '1',
     RATE_LIMIT: 'user=5/5',
-    // The server delays a 429 by a second, except to a trusted proxy.
+    // Trusts the client as a proxy, so that the server does not delay a 429 by a second.
     TRUST_PROXY: '127.0.0.1',
   };
   const served = await startServerProcess(path, await freePort(), { main, env });
@@ -79,12 +82,12 @@ const serveWithJumpingClock = async (name: string, main?: string) => {
     }
     for (const event of eventsOf(0)) if (!(await log(served.url, token, event)).duplicate) missedRepeats += 1;
 
-    // A new visitor in each round. The server accepts a burst, then refuses requests, then accepts another burst after
-    // a pause.
+    // Logs as a new visitor in each round. The server accepts a burst, then refuses requests, then accepts another
+    // burst after a pause.
     const visitor = { userUUID: `visitor-of-the-round-${round}` };
     const visit = async () => (await log(served.url, browserToken, visitor)).status;
     const statuses = new Set<number>();
-    // On a busy machine, 40 requests might take longer than the limit needs to recover.
+    // Retries, because on a busy machine, 40 requests might take longer than the limit needs to recover.
     for (let tries = 0; tries < 20 && !statuses.has(429); tries += 1)
       for (const status of await Promise.all(Array.from({ length: 40 }, visit))) statuses.add(status);
     if (!statuses.has(200) || !statuses.has(429)) limitsBroken += 1;
@@ -106,7 +109,7 @@ const serveWithJumpingClock = async (name: string, main?: string) => {
 
 test('keeps the order of events, detects repeats, and applies rate limits while its clock jumps', async (context) => {
   let events = 0;
-  // In parallel, because each run mostly waits.
+  // Runs in parallel, because each run mostly waits.
   const weakenedRun = serveWithJumpingClock('weakened', changeServer(folder, 'by-calendar', countingDaysByCalendar));
   for (let nth = 0; nth < repetitions; nth += 1) {
     const result = await serveWithJumpingClock(`ours-${nth}`);

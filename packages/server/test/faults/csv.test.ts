@@ -1,4 +1,4 @@
-// CSV downloads are complete for 100,000 people, and are visibly broken if they end early.
+// Tests that CSV downloads are complete for 100,000 people, and are visibly broken if they end early.
 import { createClient } from '@firsthand/client';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryDatabase } from '../fixtures/command.ts';
@@ -44,7 +44,8 @@ test('breaks the connection when the token is revoked before the last page', asy
   for (let from = 0; from < 20 * perBatch; from += perBatch)
     await client.createContacts({ contact: Array.from({ length: perBatch }, (_, nth) => contact(from + nth)) });
   const { tokenID, tokenUUID: token } = await client.createToken({ tokenKind: 'viewer' });
-  // More than the socket buffers hold, so the server reads the last pages only when the client continues to read.
+  // Reads more than the socket buffers hold, so that the server reads the last pages only when the client continues to
+  // read.
   const reader = (await createClient({ url, token }).csv('searchContact', {})).getReader();
   await reader.read();
   await client.revokeToken({ tokenID });

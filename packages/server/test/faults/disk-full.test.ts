@@ -14,7 +14,7 @@ import { ignoringFailedCommits } from '../weaknesses/store.ts';
 import { createLedger, judge, readEverything } from './tools/ledger.ts';
 
 const fillings = times({ quick: 3, full: 50 });
-/** Each round fills the disk and leaves a few more stored events on it. */
+/** The size of the disk: each round fills it and leaves a few more stored events on it. */
 const diskMebibytes = 24 + 8 * fillings;
 
 let folder: string;
@@ -46,7 +46,7 @@ const fill = (disk: string, leave: number) => {
       writeSync(filler, block);
     }
   } catch (error) {
-    // The server has used some of the space in the meantime.
+    // ENOSPC is expected if the server has used some of the space in the meantime.
     if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
   }
   return () => {
@@ -84,8 +84,7 @@ const fillRepeatedly = async (disk: string, count: number, main?: string) => {
       await read.arrayBuffer();
       if (read.status !== 200) refusedReads += 1;
     }
-    // The write-ahead log can have free space inside. As long as the server can still store events, it is rightly
-    // ready.
+    // The write-ahead log can have free space inside. While the server can still store events, it is rightly ready.
     const storedWhileFull = ledger.acknowledged.size;
     let isUnready = false;
     for (let round = 0; round < 300 && !isUnready; round += 1) {

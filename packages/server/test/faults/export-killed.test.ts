@@ -1,4 +1,4 @@
-// `firsthand export --since last`, killed at random moments and run again.
+// Tests `firsthand export --since last`, killed at random moments and run again.
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
@@ -43,7 +43,7 @@ test('has each event once, and no erased event, although its runs were killed at
     const userUUID = `visitor-number-${kill % users}`;
     before = (await site.server.createContact({ userUUID, address: `${kill}@example.com` })).contactUUID;
     const running = spawnFirsthand([...args, '--json'], env);
-    // The first run ends; the others are killed at a random moment of a run as long as the last that ended.
+    // Lets the first run end. Kills each further run at a random moment within the duration of the last run that ended.
     if (kill > 0) await Promise.race([running.ended, wait(milliseconds * (0.2 + 0.8 * Math.random()))]);
     if (kill > 0) running.child.kill('SIGKILL');
     const { code, milliseconds: taken, stderr } = await running.ended;

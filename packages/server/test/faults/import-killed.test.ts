@@ -1,4 +1,4 @@
-// `firsthand import`, run again after the server or the command was killed at random moments.
+// Tests `firsthand import`, run again after the server or the command was killed at random moments.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 test('imports each message once, although the server or the command is killed at random moments', async (context) => {
   const file = join(folder, 'events.jsonl');
-  // Without a messageId, only the import's position prevents repeats.
+  // Messages without a messageId, so that only the import's position prevents repeats.
   const lines = Array.from({ length: messages }, (_, nth) => ({
     ...{ type: 'track', event: 'Bought', anonymousId: `visitor-number-${nth % 500}`, properties: { nth } },
     timestamp: new Date(Date.UTC(2024, 0, 1) + nth * 60_000).toISOString(),

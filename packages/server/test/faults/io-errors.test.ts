@@ -70,7 +70,8 @@ const serveWithFault = async ({ calls, error, nth }: Fault, main?: string): Prom
   const log = join(home, 'strace.log');
   const port = await freePort();
   const files = ['', '-wal', '-shm', '-lock', '-journal', '-lock-journal'].flatMap((end) => ['-P', path + end]);
-  // Without the path filter, a call of the event loop would fail instead. With the filter, responses aren't traced.
+  // Filters by path, because otherwise a call of the event loop would fail instead. With the filter, responses aren't
+  // traced.
   const isSyncFault = calls.startsWith('fsync');
   const under = strace(
     log,
@@ -90,19 +91,19 @@ const serveWithFault = async ({ calls, error, nth }: Fault, main?: string): Prom
       ended = true;
     });
     const load = ledger.send(served.url, token);
-    // Each commit has several writes, so every fault occurs before 5,000 events. Reading the large log more often would
-    // starve the client.
+    // Stops at 5,000 events, before which every fault occurs, because each commit has several writes. Reading the large
+    // log more often would starve the client.
     while (!ended && !injected() && ledger.acknowledged.size < 5_000) await wait(50);
     const wasInjected = injected();
     const atFault = ledger.acknowledged.size;
-    // After a fatal error, responses for earlier commits can still be sent.
+    // Whether the server may continue: after a fatal error, responses for earlier commits can still be sent.
     const hasContinued = () => error === 'ENOSPC' && ledger.acknowledged.size >= atFault + 20;
     for (let round = 0; wasInjected && !ended && round < 1_000 && !hasContinued(); round += 1) await wait(10);
     const isResponding = await fetch(`${served.url}/healthz`).then(
       () => true,
       () => false,
     );
-    // The server might be exiting at this moment.
+    // Waits, because the server might be exiting at this moment.
     if (!isResponding) await Promise.race([served.ended, wait(60_000)]);
     expect(isResponding || ended, 'it hangs').toBe(true);
     outcome = ended ? 'exited' : wasInjected ? 'continued' : 'not reached';
@@ -119,7 +120,7 @@ const serveWithFault = async ({ calls, error, nth }: Fault, main?: string): Prom
   const failed = traceCalls.find(({ text }) => text.includes('(INJECTED)'));
   const isSyncOfFolder = ({ text }: TracedCall) => text.includes(`<${home}>`);
   const firstResponse = traceCalls.find(isResponse);
-  // SQLite continues if it can't sync the folder of a new log. The server then syncs that folder itself, or exits.
+  // If SQLite can't sync the folder of a new log, it continues, but the server then syncs that folder itself, or exits.
   const isRecovered =
     failed &&
     isSyncOfFolder(failed) &&
@@ -164,7 +165,8 @@ test(`acknowledges nothing that it could not store, despite ${faults.length} I/O
       unjudged: [],
       integrity: 'ok',
     });
-    // After EIO, the state of the disk is unknown, so the server must restart. A full disk is no reason to exit.
+    // After EIO, the state of the disk is unknown, so the server must exit and be restarted. A full disk is no reason
+    // to exit.
     const allowed =
       fault.error === 'EIO' ? ['exited', 'refused to start', 'recovered'] : ['continued', 'refused to start'];
     if (outcome !== 'not reached') expect(allowed, JSON.stringify(fault)).toContain(outcome);

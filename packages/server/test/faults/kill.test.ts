@@ -13,7 +13,10 @@ import { acknowledgingEarly } from '../weaknesses/store.ts';
 import { createLedger, createReader, judge, readEverything } from './tools/ledger.ts';
 
 const kills = times({ quick: 15, full: 1_000 });
-/** The weakened server loses an event within a few kills, unless a slow machine has not acknowledged any by then. */
+/**
+ * The maximum number of kills: the weakened server loses an event within a few kills, unless a slow machine has not
+ * acknowledged any by then.
+ */
 const maxWeakenedKills = 30;
 let folder: string;
 
@@ -51,7 +54,7 @@ const killRepeatedly = async (name: string, maxKills: number, main?: string) => 
   const perSecond = (ledger.acknowledged.size / loadedMilliseconds) * 1_000;
   const served = await startServerProcess(path, port, { main });
   lost += judge(ledger, await readEverything(served.url, token)).lost;
-  // Retrying unacknowledged events must not store an event twice.
+  // Retries unacknowledged events, which must not store an event twice.
   await ledger.settle(served.url, token);
   const { twice } = judge(ledger, await readEverything(served.url, token));
   await stopServerProcess(served);

@@ -100,7 +100,7 @@ const findPoints = async (main: string): Promise<Point[]> => {
   const { path, log } = await start(main, '-e', `trace=${calls}`);
   expect(inspect(path)).toEqual({ schema: 'new', rows: events, integrity: 'ok' });
   const tracedCalls = readCompletedCalls(log).filter(({ text }) => /^\w+\(/.test(text));
-  // The main thread is the first to access the database.
+  // Whether a call is by the main thread, which is the first to access the database.
   const isOurs = ({ text }: { text: string }) => text.includes(path);
   const thread = tracedCalls.find(isOurs)?.thread;
   const counts = new Map<string, number>();
@@ -132,7 +132,7 @@ test(`leaves either the old or the new schema if it is killed, at ${kills} point
   for (const point of spread(points, kills)) {
     const { schema, killed, rows, integrity, path } = await killAt(newer, point);
     expect({ rows, integrity }, JSON.stringify(point)).toEqual({ rows: events, integrity: 'ok' });
-    // The last system calls of a startup vary between runs, so some points are not reached.
+    // Counts only points that were reached, because the last system calls of a startup vary between runs.
     if (killed) schemas[schema] += 1;
     else expect(schema).toBe('new');
     // The next start completes the migration.

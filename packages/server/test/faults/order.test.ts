@@ -14,7 +14,9 @@ import { createLedger } from './tools/ledger.ts';
 import { attachStrace, isResponse, readCalls } from './tools/tracing.ts';
 
 const requests = times({ quick: 200, full: 10_000 });
-/** Limits the size of a log, because the test reads the whole log into memory. */
+/**
+ * The number of requests per server, which limits the size of a log, because the test reads the whole log into memory.
+ */
 const requestsPerServer = 1_000;
 
 let folder: string;
@@ -32,7 +34,7 @@ const countEarlyResponses = async (name: string, count: number, main?: string): 
   const detach = await attachStrace(served.process.pid as number, log, ...straceOptions);
   const ledger = createLedger(1);
   for (let sent = 0; sent < count; sent += 1) expect(await ledger.sendOne(served.url, token)).toBe(true);
-  // The client can receive a response before strace logs the end of the call that sent the response.
+  // Polls, because the client can receive a response before strace logs the end of the call that sent the response.
   for (let left = 2_400; left > 0 && readCalls(log).filter(isResponse).length < count; left -= 1) await wait(50);
   await detach();
   await stopServerProcess(served);

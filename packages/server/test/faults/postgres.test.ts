@@ -1,4 +1,4 @@
-// Two servers on one PostgreSQL: a server is killed, or the database stops and restarts.
+// Tests two servers on one PostgreSQL: a server is killed, or the database stops and restarts.
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { times } from '../tools/counts.ts';
@@ -12,7 +12,7 @@ import { useOwnPostgres } from './tools/own-postgres.ts';
 
 const kills = times({ quick: 6, full: 100 });
 const stops = times({ quick: 3, full: 30 });
-/** Several kills, because nothing might have been acknowledged just before a kill. */
+/** The number of kills: several, because nothing might have been acknowledged just before a kill. */
 const weakenedKills = 8;
 const clients = 8;
 
@@ -28,7 +28,7 @@ const setUp = async (name: string, main?: string) => {
 
 const compareAndSettle = async (ledger: ReturnType<typeof createLedger>, url: string, token: string) => {
   const { lost } = judge(ledger, await readEverything(url, token));
-  // Retrying unacknowledged events must not store an event twice.
+  // Retries unacknowledged events, which must not store an event twice.
   await ledger.settle(url, token);
   const { twice } = judge(ledger, await readEverything(url, token));
   return { lost, twice, acknowledged: ledger.acknowledged.size };

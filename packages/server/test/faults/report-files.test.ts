@@ -32,7 +32,7 @@ test('counts events and owner changes that were stored before the report was req
     world.own(2, [], [round]);
     expect((await reports.run(totals)).result).toEqual(right());
   }
-  // Two concurrent reports: one is requested before an event, the other after it.
+  // Starts two concurrent reports: one is requested before an event, and the other after it.
   const before = reports.run(totals);
   log(1, 70);
   const after = reports.run(totals);
@@ -78,12 +78,12 @@ test('rebuilds damaged files, and reports correct numbers', async () => {
     damage(events());
     expect((await reports.run(totals)).result, how).toEqual(right());
   }
-  // A backup by hard links changes the ctime of files, but not their content.
+  // Makes a backup by hard links, which changes the ctime of files, but not their content.
   readPositions.length = 0;
   for (const [nth, path] of events().entries()) linkSync(path, join(folder, `backup-${nth}`));
   expect((await reports.run(totals)).result).toEqual(right());
   expect(Math.min(...readPositions)).toBeGreaterThan(20);
-  // Files that a previous process left behind.
+  // Simulates files that a previous process left.
   await reports.close();
   for (const [how, damage] of damages) {
     damage(events());
@@ -160,7 +160,7 @@ test('excludes erased events from reports immediately, and soon removes them fro
   expect(await listFilesContaining(all(), secret)).not.toEqual([]);
   world.erase(9);
   expect((await reports.run(totals)).result).toEqual(right());
-  // A single report that learns of an erasure starts the removal, and does not wait for it.
+  // The report above, which learned of the erasure, has started the removal, but did not wait for it.
   await expect.poll(() => listFilesContaining(all(), secret)).toEqual([]);
   // The store still feeds the erased events to a process that rebuilds its files.
   for (const path of files()) rmSync(path);
@@ -176,7 +176,7 @@ test('removes spilled data by replacing the process, and serves reports in the m
   const { reports, folder, world, right, faults } = setUp();
   await reports.run(totals);
   const first = reports.processID as number;
-  // DuckDB can leave such a file when a query exceeds its memory limit.
+  // Creates a file that DuckDB can leave when a query exceeds its memory limit.
   const spilled = join(folder, 'spill', 'duckdb_temp_storage-0.tmp');
   writeFileSync(spilled, secret);
   world.erase(9);
@@ -201,7 +201,7 @@ test('refuses a second server’s reports on the same folder until the first ser
   const other = open();
   await expect(other.run(totals)).rejects.toMatchObject({ code: 'no_reports' });
   expect(faults.map(({ message }) => message).join()).toContain('give each server its own REPORTS_DIR');
-  // The server does not try again at each report.
+  // Expects no process: the server does not try again at each report.
   expect(other.processID).toBeUndefined();
   await expect(other.run(totals)).rejects.toMatchObject({ code: 'no_reports' });
   expect(other.processID).toBeUndefined();
@@ -237,7 +237,7 @@ test('replaces a process that does not respond', async () => {
     limitMilliseconds: 60_000,
     buildMilliseconds: 60_000,
   });
-  // On a busy machine, a command to the process can take longer than three seconds.
+  // Retries, because on a busy machine, a command to the process can take longer than three seconds.
   const answered = () =>
     expect
       .poll(async () => (await reports.run(totals).catch(() => undefined))?.result, { timeout: 120_000 })
@@ -317,7 +317,7 @@ test('runs or queues up to 22 reports, and up to 11 per account, and refuses the
     Array.from({ length: 36 }, (_, nth) => nth < 24 && nth % 12 < 11),
   );
   expect(results[0]).toMatchObject({ value: { result: right() } });
-  // Accounts take turns: no account waits for all reports of another.
+  // Expects accounts to take turns: no account waits for all reports of another.
   for (const half of [order.slice(0, 11), order.slice(11)]) expect(new Set(half)).toEqual(new Set([1, 2]));
 });
 
@@ -336,7 +336,7 @@ test('gives every thread of the process a lower priority than the server', async
   const threads = readdirSync(`/proc/${reports.processID}/task`).map(Number);
   const expected = Math.min(getPriority() + 3, 19);
   expect(threads.length).toBeGreaterThan(2);
-  // A thread might have ended in the meantime.
+  // Skips threads that have ended in the meantime.
   const priorities = threads.flatMap((thread) => (existsSync(`/proc/${thread}`) ? [getPriority(thread)] : []));
   expect(new Set(priorities)).toEqual(new Set([expected]));
 });

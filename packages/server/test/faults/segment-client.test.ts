@@ -1,6 +1,6 @@
 /**
- * Published clients of Segment's API with a server: each message arrives once, no matter what happens to requests and
- * servers.
+ * Tests published clients of Segment's API with a server: each message arrives once, no matter what happens to requests
+ * and servers.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';

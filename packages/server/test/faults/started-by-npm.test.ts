@@ -1,4 +1,4 @@
-/** Ending a command from the README also ends every process that the command started. */
+/** Tests that ending a command from the README also ends every process that the command started. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -21,7 +21,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, maxRetries: 5 }));
 
 /**
- * Each process and its parent. In proc(5), the parent is the second field after the name, which ends at the last
+ * Lists each process with its parent. In proc(5), the parent is the second field after the name, which ends at the last
  * parenthesis.
  */
 const listProcesses = (): [pid: number, parent: number][] =>
@@ -68,7 +68,10 @@ const start = async (command: string, port: number): Promise<ChildProcess> => {
   return child;
 };
 
-/** Ctrl-C in a terminal signals the whole process group; `kill` signals a single process. */
+/**
+ * Covers both ways to end a command: Ctrl-C in a terminal signals the whole process group, and `kill` signals a single
+ * process.
+ */
 test.each([
   ['node packages/server/bin/firsthand.js serve', 'SIGTERM', 'the process'],
   ['node packages/server/bin/firsthand.js serve', 'SIGINT', 'the process'],

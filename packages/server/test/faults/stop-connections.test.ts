@@ -117,7 +117,7 @@ it('is not delayed by idle connections and streams, and accepts no new connectio
 
   const began = performance.now();
   const closed = close();
-  // The server is waiting for the request in progress.
+  // Waits until the server waits for the request in progress.
   await expect
     .poll(() =>
       open(url).then(

@@ -44,7 +44,7 @@ const stopRepeatedly = async (name: string, count: number, main?: string) => {
   await ledger.settle(served.url, token);
   const { twice } = judge(ledger, await readEverything(served.url, token));
   await stopServerProcess(served);
-  // 503: the server is shutting down. ECONNREFUSED: it no longer listens.
+  // 503 while the server is shutting down; ECONNREFUSED once it no longer listens.
   const harmless = ['200', '503', 'ECONNREFUSED'];
   const broken = [...ledger.endings].filter(([ending]) => !harmless.includes(ending));
   return { lost, twice, exitCodes: [...exitCodes], broken, stopMilliseconds, acknowledged: ledger.acknowledged.size };

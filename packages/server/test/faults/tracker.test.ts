@@ -1,4 +1,4 @@
-/** The tracker in Chromium, both as built and with weaker rules about what it is allowed to drop. */
+/** Tests the tracker in Chromium, both as built and with weaker rules about what it is allowed to drop. */
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 
 const events = times({ quick: 2, full: 10 });
-/** Much longer than a retry takes. An event that has not arrived by then counts as lost. */
+/** The time after which an event that has not arrived counts as lost: much longer than a retry takes. */
 const patienceMilliseconds = times({ quick: 8_000, full: 15_000 });
 
 const packages = fileURLToPath(new URL('../../..', import.meta.url));

@@ -18,7 +18,7 @@ const contacts = [1, 2, 3, 4];
 const userUUIDOf = (user: number) => `visitor-number-${user}`;
 const addressOf = (contact: number) => `contact-${contact}@example.com`;
 
-/** One history, applied to the model and to a store. */
+/** Creates a history that is applied to the model and to a store. */
 const createHistory = async (store: Store) => {
   const site = await createSite(store);
   const model = createModel();
@@ -103,8 +103,8 @@ const createHistory = async (store: Store) => {
   };
 
   /**
-   * Actions that the model doesn't cover: a browser that claims an erased address creates a new contact, and the store
-   * rejects voiding an erased link.
+   * Whether the model doesn't cover an action: a browser that claims an erased address creates a new contact, and the
+   * store rejects voiding an erased link.
    */
   const isUncovered = (action: Action): boolean =>
     (action.do === 'link' && !action.verified && model.erasedContacts.has(action.contact)) ||
@@ -129,7 +129,7 @@ const createHistory = async (store: Store) => {
     }
   };
 
-  /** The nth event, as the model expects it to be read. */
+  /** Returns the nth event, as the model expects it to be read. */
   const expected = (nth: number) => {
     const { user, sequence, contact } = model.events[nth] as (typeof model.events)[number];
     const reason = why({ sequence, contact }, model.statementsOf(user), followMerges(model.mergedInto));
@@ -146,8 +146,8 @@ const createHistory = async (store: Store) => {
   };
 
   /**
-   * The links and claims that the model expects for a contact that has not been merged into another, including those of
-   * contacts merged into it.
+   * Returns the links and claims that the model expects for a contact that has not been merged into another, including
+   * those of contacts merged into it.
    */
   const expectedOf = (person: number) => {
     const isTheirs = (contact: number | null) => contact !== null && followMerges(model.mergedInto)(contact) === person;
@@ -168,7 +168,7 @@ const createHistory = async (store: Store) => {
     };
   };
 
-  /** Whether the model expects each handle to be valid. */
+  /** Returns whether the model expects each handle to be valid. */
   const expectedHandles = () =>
     [...handles].map(([name, handle]) => {
       const [user, contact] = name.split(' ').map(Number);
@@ -206,7 +206,7 @@ const expectSameEvents = async (history: History) => {
 };
 
 const expectSameHistories = async (history: History) => {
-  // The increments of the report feed must result in the same histories.
+  // Expects the increments of the report feed to result in the same histories.
   await expectAgreement(history.fed, history.site);
   const { site, model, uuidOf, expected, expectedOf, expectedHandles, expectedRefused } = history;
   const { requests } = await site.store.listRefused({ account: site.account, beyond: 0, limit: 100 });
@@ -250,7 +250,7 @@ describe('a store after every action of any history', () => {
 
   test('agrees with the model on each event’s owner and its reason, and on each contact’s history', async () => {
     const done: Partial<Record<Action['do'], number>> = {};
-    /** Events that an erasure kept because only claims assigned them to the contact. */
+    /** The number of events that an erasure kept because only claims assigned them to the contact. */
     let spared = 0;
     await fc.assert(
       fc.asyncProperty(actionsArbitrary, async (actions) => {

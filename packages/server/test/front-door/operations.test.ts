@@ -80,7 +80,7 @@ const expectedOf = ({ tokens }: Operation, caller: Caller): [status: number, cod
 const request = (path: string, { query, init }: RequestParts) =>
   scene.app.request(query ? `${path}?${new URLSearchParams(asText(query))}` : path, init);
 
-/** Strict response schemas: an undeclared member fails. */
+/** Makes response schemas strict: an undeclared member fails. */
 const strict = (schema: z.ZodType): z.ZodType => (schema instanceof z.ZodObject ? schema.strict() : schema);
 
 const checkSchema = (schema: z.ZodType, body: unknown) => {
@@ -88,7 +88,7 @@ const checkSchema = (schema: z.ZodType, body: unknown) => {
   return result.success ? 'valid' : z.prettifyError(result.error);
 };
 
-/** The first event of a stream. */
+/** Returns the first event of a stream. */
 const readStream = async (response: Response): Promise<unknown> => {
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   let text = '';
@@ -100,8 +100,8 @@ const readStream = async (response: Response): Promise<unknown> => {
 const paths = operationNames.flatMap((name) => operations[name].paths as readonly string[]);
 
 /**
- * Pairwise: each path with each encoding and each caller and, across all paths, each encoding with each caller. That is
- * a seventh of all combinations.
+ * Returns pairwise cases: each path with each encoding and each caller and, across all paths, each encoding with each
+ * caller. That is a seventh of all combinations.
  */
 const cases = (operation: Operation) =>
   operation.methods.flatMap((method) =>

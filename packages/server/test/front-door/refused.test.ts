@@ -1,4 +1,4 @@
-/** A write that is refused for its content is recorded without its token and can be sent again. */
+/** Tests that a write that is refused for its content is recorded without its token and can be sent again. */
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createReplay } from '../../src/http/refused/replay.ts';
@@ -62,7 +62,7 @@ const path = {
 };
 type Operation = keyof typeof path;
 
-/** Every reason to refuse an operation's content, and its status. */
+/** Every reason to refuse an operation's content, with its status. */
 const refusals: Record<Operation, Record<string, { fields: () => Fields; status: number; kinds?: readonly Kind[] }>> = {
   logEvent: {
     'a missing field': { fields: () => ({ userUUID: newUserUUID() }), status: 400 },
@@ -150,7 +150,7 @@ describe('a refused request', () => {
     expect(await replayAll()).toMatchObject([{ code: 'email_taken' }]);
     expect(await total()).toBe(1);
     await scene.post('/contact/eraseContact', { tokenUUID: tokens.server, contactUUID: other.contactUUID });
-    // The removed request had the address of the erased contact.
+    // Expects an empty list: the removed request had the address of the erased contact.
     expect(await list()).toEqual([]);
     expect(await total()).toBe(1);
   });
@@ -203,7 +203,7 @@ describe('a refused request', () => {
     });
     const eventAttrArray = [{ attrID: browser, attrValue: browser }];
     await scene.post('/logEvent', { tokenUUID: browser, userUUID: newUserUUID(), eventID: 1, eventAttrArray });
-    // The request also has other tokens in unexpected places.
+    // Sends a request that also has other tokens in unexpected places.
     await scene.post('/logEvent', { tokenUUID: browser, eventID: 1, token: operator, [`${revoked}!`]: 1 });
     await scene.send('/logEvent', { method: 'POST', body: `{'token': '${operator}'}`, headers: { Authorization } });
     expect(await total()).toBe(10);
@@ -328,7 +328,7 @@ describe('a refused request that is sent again', () => {
     const now = new Date(start).toISOString();
     await post({ eventUUID: 'event-named' });
     await post({});
-    // The client's clock is one hour ahead.
+    // Sends from a client whose clock is one hour ahead.
     const sentTime = start + 3_600_000;
     await post({ eventTime: sentTime - 60_000, sentTime });
     const entries = [

@@ -36,7 +36,7 @@ const anyUser = fc.integer({ min: 1, max: 5 });
 const anyContact = fc.integer({ min: 1, max: 4 });
 const log = fc.record({ do: literal('log'), events });
 const erase = { weight: 1, arbitrary: fc.record({ do: literal('erase'), contact: anyContact }) };
-/** Pages log all events, and each browser signs in as one contact. */
+/** Generates a site's actions: pages log all events, and each browser signs in as one contact. */
 const websiteAction: fc.Arbitrary<Action> = fc.oneof(
   {
     weight: 8,

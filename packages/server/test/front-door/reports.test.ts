@@ -74,7 +74,7 @@ const createNumbers = () => {
   };
 };
 
-/** With `merged`, the queries of requests; without it, queries about the IDs that getEvents returns. */
+/** Returns queries: with `merged`, those of requests; without it, queries about the IDs that getEvents returns. */
 const queriesOf = ({ account, time }: Site, merged?: Merged): ReportQuery[] => {
   const [from, to] = [time - 3 * day, time + day];
   const idsOf = merged?.idsOf ?? ((eventID: number) => [eventID]);
@@ -124,7 +124,7 @@ const queriesOf = ({ account, time }: Site, merged?: Merged): ReportQuery[] => {
   ];
 };
 
-/** The merges of catalogue entries. */
+/** The merges of catalogue entries, as reports must apply them. */
 interface Merged {
   readonly united: { readonly united?: UnitedIDs };
   idsOf(eventID: number): number[];
@@ -132,7 +132,7 @@ interface Merged {
   readonly names: readonly [string, string];
 }
 
-/** The events in the model's form, and the person to whom each belongs. */
+/** Returns the events in the model's form, and the person to whom each belongs. */
 const toModel = (events: readonly StoredEvent[]) => {
   const [users, contacts] = [createNumbers(), createNumbers()];
   const people = new Map<ModelEvent, string>();
@@ -346,7 +346,7 @@ describe('reports of a store', () => {
     await store.mergeEntry({ ...change, kind: 'event', id: '7', otherID: '17' });
     await store.mergeEntry({ ...change, kind: 'attr', id: 'plan', otherID: 'Plan' });
     await store.mergeEntry({ ...change, kind: 'attr', id: 'price', otherID: 'Price' });
-    // The third event's own price is not a number, but still takes precedence over the merged price.
+    // Expects that the third event's own price, which is not a number, still takes precedence over the merged price.
     expect(await read()).toEqual({ kinds: [['7', 3, 2], 15], plans: [['pro', 3, 2], 15] });
     await store.unmergeEntry({ ...change, kind: 'event', otherID: '17' });
     await store.unmergeEntry({ ...change, kind: 'attr', otherID: 'Plan' });
@@ -360,7 +360,7 @@ describe('reports of a store', () => {
     onTestFinished(() => {
       isWriting = false;
     });
-    // All writers wait for the same contact, so a slow store rejects some calls, which are retried.
+    // Retries, because all writers wait for the same contact, so that a slow store rejects some calls.
     const retry = async <Value>(work: () => Promise<Value>): Promise<Value> => {
       for (;;) {
         try {
@@ -375,7 +375,7 @@ describe('reports of a store', () => {
         const userUUID = `visitor-number-${writer}-${round}`;
         await retry(() => site.server.log({ userUUID }));
         logged += 1;
-        // Each browser becomes the same person.
+        // Makes each browser the same person.
         await retry(() => site.server.createContact({ userUUID, address: 'one@example.com' }));
         linked += 1;
         await wait(5);
@@ -384,7 +384,7 @@ describe('reports of a store', () => {
     const writing = Promise.all(Array.from({ length: 24 }, (_, writer) => write(writer))).finally(() => {
       isWriting = false;
     });
-    // The `await` below rethrows a failure.
+    // Ignored here, because the `await` below rethrows the failure.
     writing.catch(() => {});
     const [query] = queriesOf(site) as [Extract<ReportQuery, { report: 'totals' }>];
     for (; isWriting; reportCount += 1) {

@@ -1,4 +1,4 @@
-/** Segment's HTTP API: its paths, tokens and responses, and how messages are stored. */
+/** Tests Segment's HTTP API: its paths, tokens and responses, and how messages are stored. */
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Refusal } from '../../src/shared/refusal.ts';

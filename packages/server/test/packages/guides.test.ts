@@ -16,11 +16,11 @@ import { createAccount, serveHere } from '../fixtures/serving.ts';
 import { freePort } from '../tools/ports.ts';
 import { createNewcomer } from './newcomer.ts';
 
-/** In milliseconds; long enough for a busy machine. */
+/** The time limit, in milliseconds: long enough for a busy machine. */
 const timeoutMilliseconds = 300_000;
 
 const fileName = /^\/\/ (\S+\.tsx?)\n/;
-/** The last line of a block that starts the app. */
+/** Matches the last line of a block that starts the app. */
 const startCommand = /^npm run (?:dev|start)\n$/m;
 
 const [, stub = ''] = /<script>(.*?)<\/script>/.exec(scriptTag('', '', readConfig({}))) ?? [];
@@ -150,7 +150,7 @@ it('follows react.md: logs each navigation and event once, and creates a contact
 
 const titleOfNextjs =
   'follows nextjs.md: logs from pages, the browser and the server for one visitor, with the package and with the tag';
-// Only `npm run newcomer` runs this test, because its builds take longer than all other tests in this tier.
+// Skipped except by `npm run newcomer`, because its builds take longer than all other tests in this tier.
 const itBeforeRelease = process.env.NEWCOMER === 'full' ? it : () => {};
 itBeforeRelease(titleOfNextjs, async () => {
   const { app, follow, visit, write, eventsOf } = await open();

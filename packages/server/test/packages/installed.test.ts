@@ -31,7 +31,7 @@ beforeAll(async () => {
   env = { npm_config_update_notifier: 'false' };
   write('package.json', '{ "private": true, "type": "module" }');
   const quiet = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel', 'error'];
-  // `npm run` sets npm_config_local_prefix, with which npm would install into this repository.
+  // Removes npm_config_local_prefix, which `npm run` sets, and with which npm would install into this repository.
   const { npm_config_local_prefix, ...npmEnv } = process.env;
   execFileSync('npm', ['install', ...quiet, ...packageNames.map(tarballOf)], { cwd: folder, env: npmEnv });
   copyCompiledSQLite(folder);
@@ -86,7 +86,7 @@ it('applies source maps with --enable-source-maps', async () => {
   expect(await run(process.execPath, args)).toMatch(/^true$/m);
 });
 
-/** The JavaScript example in a package's README. */
+/** Returns the JavaScript example in a package's README. */
 const exampleOf = (name: string): string =>
   /```js\n([\s\S]*?)```/.exec(readFileSync(join(folder, 'node_modules', name, 'README.md'), 'utf8'))?.[1] ?? '';
 

@@ -1,6 +1,6 @@
 /**
- * A new user of the machine, with an empty home folder, no npm cache, no clone, and a folder with the tarballs. If root
- * runs the tests, the new user is `nobody`, who owns nothing else on the machine.
+ * Creates a new user of the machine, with an empty home folder, no npm cache, no clone, and a folder with the tarballs.
+ * If root runs the tests, the new user is `nobody`, who owns nothing else on the machine.
  */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -47,7 +47,7 @@ export const createNewcomer = (): Newcomer => {
   };
   const commands: RunningCommand[] = [];
   const startCommand: Newcomer['start'] = (command, extraEnv = {}) => {
-    // timeout runs the command in its own process group, so stopping it stops every process that it started.
+    // Runs the command with timeout in its own process group, so that stopping it stops every process that it started.
     const [file = '', ...args] = [...asNobody, 'timeout', '600', 'bash', '-euo', 'pipefail', '-c', command];
     const running = start(file, args, { ...env, ...extraEnv }, folder);
     commands.push(running);

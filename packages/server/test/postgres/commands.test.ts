@@ -1,4 +1,4 @@
-// Commands on a PostgreSQL database that a server might be using.
+// Tests commands on a PostgreSQL database that a server might be using.
 import { expect, test } from 'vitest';
 import { hashToken } from '../../src/ingest/token.ts';
 import { openStore } from '../../src/store/open.ts';

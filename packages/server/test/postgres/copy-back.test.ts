@@ -114,7 +114,7 @@ test('copies to PostgreSQL and back without changes, and recognizes repeats in e
 
   await copyVerified(file, servers, 4);
   const expectUnchanged = async () => {
-    // The content must also be unchanged on the next day.
+    // Checks the content also on the next day.
     for (const at of [time, time + day]) {
       expect(await server.logAt(at, ...events)).toEqual(events.map(() => duplicate));
       expect(await server.createContact({ ...ofAnn, time: at })).toEqual(ann);
@@ -181,7 +181,7 @@ test('copies to PostgreSQL and back without changes, and recognizes repeats in e
   ]);
   expect((await site.events()).at(-1)?.sequence).toBeGreaterThan(last);
   expect(await listName('of a file again')).toBe(1_000_002);
-  // The request is stored only as a key.
+  // Erases a contact whose request is stored only as a key.
   await eraseWhole(site, ann.contactUUID);
   await expect(server.createContact(ofAnn)).rejects.toMatchObject(isErased);
 
@@ -206,7 +206,7 @@ test('copies data that was first stored on PostgreSQL to a file without changes'
 
 test('completes an erasure in the copy whose events were not deleted before', async () => {
   const [servers, back] = [await newDatabase(), newFile()];
-  // Unlike a server, a command does not delete the events.
+  // Opens the store as a command, which does not delete the events, unlike a server.
   await open(servers, 'command');
   const site = await createSite(store);
   const { server } = site;

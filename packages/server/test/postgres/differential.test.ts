@@ -33,7 +33,7 @@ const address = fc.constantFrom(...addresses);
 const externalID = fc.constantFrom(...externalIDs);
 const id = fc.constantFrom(...ids);
 const text = fc.constantFrom(...texts);
-/** The nth existing item, counted from the newest. */
+/** Selects the nth existing item, counted from the newest. */
 const nth = fc.nat({ max: 3 });
 const caller = fc.constantFrom('server', 'browser', 'otherBrowser');
 const attributes = fc.uniqueArray(fc.tuple(id, text), { selector: ([name]) => name, maxLength: 2 });
@@ -45,7 +45,7 @@ const event = fc.record({
   unknown: fc.boolean(),
   externalID: fc.option(externalID, { freq: 1 }),
   kind: fc.constantFrom(1, 2, 30, 'Bought', 'Seen', 'unlisted'),
-  /** Only a few, so that there are many repeats. */
+  /** Generates only a few eventUUIDs, so that there are many repeats. */
   eventUUID: fc.nat({ max: 12 }).map((number) => `event-number-${number}`),
   ago: fc.constantFrom(0, 1, quarter, hour, 9 * day),
   attributes,
@@ -119,7 +119,7 @@ const action = fc.oneof(
 type Action = typeof action extends fc.Arbitrary<infer Value> ? Value : never;
 
 const newVisitor = fc.constantFrom('new-visitor-one', 'new-visitor-two');
-/** Existing and unknown addresses. If only existing contacts were erased, few would remain to be merged. */
+/** Generates existing and unknown addresses. If only existing contacts were erased, few would remain to be merged. */
 const claimed = fc.constantFrom(...addresses, 'dora@example.com', 'emil@example.com');
 /** Erases a contact that a browser has claimed, because a random claim rarely determines the owner of events. */
 const erasedClaim = fc
@@ -147,7 +147,7 @@ const actions = fc
   })
   .map((some) => some.flat());
 
-/** Contacts to link, merge and erase. */
+/** Creates the contacts to link, merge and erase. */
 const beginnings: Action[] = addresses.map((address, index) => ({
   do: 'create',
   caller: index === 2 ? 'browser' : 'server',
@@ -359,7 +359,7 @@ const createPlayer = async (store: Store, name: string, start: number) => {
     const edges = [start - 10 * day, start, start + day, time - day, time + quarter].map((at) => at - (at % quarter));
     const ascending = [...new Set(edges)].sort((a, b) => a - b);
     const reads = [
-      // Each driver estimates stored bytes from its own rows.
+      // Excludes stored bytes, which each driver estimates from its own rows.
       store.getAccount(account).then(({ storedBytes, ...detail }) => detail),
       pages({}),
       pages({ order: 'desc' }),
@@ -489,9 +489,9 @@ test('returns the same results from SQLite and PostgreSQL for random histories',
     expect(partsIn(sent, parts).length).toBeGreaterThan(0);
     expect(listMultiShardStatements(sent, parts)).toEqual([]);
   });
-  // Rare actions can be missing by chance, so more histories run until they occur.
+  // Runs more histories until rare actions occur, which can be missing by chance.
   for (let round = 0; round === 0 || (round < 15 && Object.keys(done).length < kinds); round += 1) {
-    // Shrinking a failing history on a cluster would exceed the test's timeout.
+    // Does not shrink on a cluster, where shrinking a failing history would exceed the test's timeout.
     await fc.assert(same, { numRuns: runs(20, 60), endOnFailure: kind === 'citus' });
   }
   expect(Object.keys(done)).toHaveLength(kinds);

@@ -61,7 +61,7 @@ it('follows postgresql.md: moves a file to PostgreSQL, shares it between servers
   const [copy = '', resume = '', goBack = ''] = scripts;
   expect(scripts).toHaveLength(3);
   const log = (eventName: string) => `firsthand event log --name '${eventName}' --user ${userUUID}\n`;
-  // Between the blocks, the first server runs while the second is tested.
+  // Between the blocks, the first server keeps running while the second server is tested.
   const script = [
     functions(folder, port),
     'systemctl start firsthand; until_ready',

@@ -1,4 +1,4 @@
-// The statements for a cluster, on a PostgreSQL database that simulates Citus.
+// Tests the statements for a cluster, on a PostgreSQL database that simulates Citus.
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
@@ -26,7 +26,7 @@ test('stores concurrent events of many accounts once, and each in its own accoun
         ),
       );
     const kept = { kept: true };
-    // The first event starts the account's day.
+    // Logs a first event, which starts the account's day.
     expect(await logAll('event-first')).toEqual(sites.map(() => [kept, kept]));
     expect(await logAll('event-second')).toEqual(sites.map(() => [kept, kept]));
     const repeated = await logAll('event-second');
@@ -67,7 +67,7 @@ test('applies catalogue rules that another server has changed', async () => {
     expect(await log(5)).toMatchObject([{ refused: 'unknown_id' }]);
     for (const _ of [1, 2, 3]) expect(await log(6)).toEqual(kept);
 
-    // The other server's clock is a day ahead.
+    // Uses the other server, whose clock is a day ahead.
     const { token } = server;
     const tomorrow = { account, token, browser: false, receivedTime: time + day, events: [newEvent({ eventID: 6 })] };
     expect(await other.logEvents(tomorrow)).toEqual(kept);
@@ -95,7 +95,7 @@ test('draws the sequence of an event only after it has waited for the lock on th
     for (const _ of [1, 2]) await server.logAt(tomorrow, { userUUID: 'user-of-tomorrow' });
 
     await holder.query(`BEGIN; SELECT FROM "user" FOR NO KEY UPDATE`);
-    // The user's first event on that day updates the user's row.
+    // Logs the user's first event on that day, which updates the user's row.
     const logged = server.logAt(tomorrow, { userUUID: 'user-held', eventUUID: 'event-2' });
     await waitForLockWaits(databaseURL, 1);
     const [drawn] = (await holder.query<{ n: string }>("SELECT nextval('event_order') AS n")).rows;

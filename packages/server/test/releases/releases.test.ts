@@ -1,4 +1,7 @@
-/** The data file of each release can be opened, and responses match those of that release. `make.ts` adds a release. */
+/**
+ * Tests that the data file of each release can be opened, and that responses match those of that release. `make.ts`
+ * adds a release.
+ */
 import {
   existsSync,
   mkdtempSync,
@@ -28,7 +31,7 @@ const versions = readdirSync(here).flatMap((name) =>
 );
 
 const newestSchema = findNewestMigration(new URL('../../src/store/sqlite/migrations/', here));
-/** The user version of a SQLite file (File format, 1.3). */
+/** The offset of the user version in a SQLite file (File format, 1.3). */
 const userVersionOffset = 60;
 /** The releases whose data files this server upgrades. The newest release may have this server's schema. */
 const olderVersions = versions.filter(
@@ -94,7 +97,7 @@ describe.each(olderVersions)('a data file of %s', (version) => {
     const path = unpack(version);
     const release = schemaOf(path);
     const { bavail, bsize } = statfsSync(path);
-    // A sparse write-ahead log, too large for the disk to hold a copy.
+    // Creates a sparse write-ahead log that is too large for the disk to hold a copy of it.
     writeFileSync(`${path}-wal`, '');
     truncateSync(`${path}-wal`, bavail * bsize);
     const starting = serveHere({ DATABASE_URL: `sqlite:${path}` });

@@ -1,4 +1,4 @@
-/** The content of a release's data file: some of everything that the first release's API could write. */
+/** Fills a release's data file with some of everything that the first release's API could write. */
 import type { Call, Question } from './release.ts';
 
 const userOf = (number: number) => `visitor-number-${String(number).padStart(3, '0')}`;

@@ -18,7 +18,7 @@ import { changeServer } from '../tools/weakened-server.ts';
 import { withoutCountingBytes } from '../weaknesses/http.ts';
 
 const tries = times({ quick: 40, full: 2_000 });
-/** The only limit that takes effect, in bytes per address. Low enough to be reached in a short run. */
+/** The only limit that takes effect, in bytes per address: low enough to be reached in a short run. */
 const limit = { perSecond: 10_000, burst: 300_000 };
 
 let folder: string;
@@ -27,7 +27,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-// The server delays a 429 by a second, except to a trusted proxy.
+// Trusts the client as a proxy, so that the server does not delay a 429 by a second.
 const env = {
   TRUST_PROXY: '127.0.0.1',
   RATE_LIMIT: `${withoutLimits()},addressBytes=${limit.perSecond}/${limit.burst}`,

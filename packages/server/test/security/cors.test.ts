@@ -1,4 +1,7 @@
-/** Which responses pages on other origins can read. The requests that these pages can send change nothing. */
+/**
+ * Tests which responses pages on other origins can read, and that the requests that these pages can send change
+ * nothing.
+ */
 import { operationNames, operations } from '@firsthand/contract/operations';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { writeNames } from '../../src/store/sqlite/calls.ts';
@@ -211,7 +214,7 @@ describe('a simple cross-site POST', () => {
   it('logs events and claims with a browser token, as intended', async () => {
     expect(await sendAll('browser', 'as a field')).toEqual({
       writes: ['createContact', 'logEvents'],
-      // A page can get handovers only for its own host.
+      // Handovers are refused, because a page can get them only for its own host.
       answered: openOperations.filter((name) => !name.endsWith('Handover')).sort(),
     });
   });

@@ -1,4 +1,4 @@
-/** Installed packages have at least the versions in which known vulnerabilities were fixed. */
+/** Tests that installed packages have at least the versions in which known vulnerabilities were fixed. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +18,7 @@ const installedVersion = (workspace: string, name: string): string => {
 
 const numbersOf = (version: string): number[] => {
   const [, ...numbers] = /^(\d+)\.(\d+)\.(\d+)$/.exec(version) ?? [];
-  // A prerelease precedes the release, so it might lack the fix.
+  // Rejects a prerelease: it precedes the release, so it might lack the fix.
   if (numbers.length === 0) throw new Error(`${version} is not a release version`);
   return numbers.map(Number);
 };

@@ -29,7 +29,7 @@ const counts = {
   /** The number of events of the person whose erasure is timed. */
   events: times({ quick: 3_000, full: 100_000 }),
 };
-/** Generous in quick runs, which must not fail because of timing. */
+/** The time limit: generous in quick runs, which must not fail because of timing. */
 const maxMilliseconds = times({ quick: 60_000, full: 1_000 });
 const minEventsPerSecond = times({ quick: 1, full: 10_000 });
 
@@ -65,7 +65,7 @@ const populate = async (name: string, { people, bystanders, events }: typeof cou
   const share = Math.ceil(bystanders / people);
   for (let nth = 0; nth < people; nth += 1) {
     const others = Array.from({ length: share }, () => addBystander(peopleContext));
-    // The first person has many events, the others have few.
+    // Gives the first person many events, and the others few.
     const [person] = await Promise.all([addPerson(peopleContext, nth === 0 ? events : 5), ...others]);
     persons.push(person);
   }
@@ -128,7 +128,7 @@ const eraseAll = async (
   const milliseconds: number[] = [];
   let eventsPerSecond = 0;
   for (const [nth, person] of persons.entries()) {
-    // The traces must be in the files before the erasure; otherwise, not finding them later would prove nothing.
+    // Expects the traces to be in the files before the erasure: otherwise, not finding them later would prove nothing.
     expect(find(person.traces).map((each) => each.split(' ')[0])).toEqual(expect.arrayContaining([...person.traces]));
     const { status, body } = await erase(person);
     expect(status).toBe(200);
@@ -215,7 +215,7 @@ test('removes an erased contact from all files and logs during reads, and no ret
   const restored = { ...database, served };
   const findAgain = (traces: readonly string[]) =>
     findTraces(readFiles(folder, `${database.name}.db`), traces, served.log());
-  // A generous limit, because searching the files for all traces takes longer than the erasure.
+  // Waits generously, because searching the files for all traces takes longer than the erasure.
   expect(await until(() => isComplete(path), 60_000)).toBeLessThan(60_000);
   expect(findAgain(everyTrace(persons))).toEqual([]);
   expect(await retryAll(restored)).toEqual(['410', 'duplicate']);

@@ -8,7 +8,7 @@ import { asText, openScene, type Scene } from '../fixtures/scene.ts';
 let scene: Scene;
 beforeAll(async () => {
   scene = await openScene();
-  // A hostile value can make the account strict, so the catalogues must already have the IDs of the smallest inputs.
+  // Adds the IDs of the smallest inputs to the catalogues, because a hostile value can make the account strict.
   await scene.post('/event/logEvent', {
     tokenUUID: scene.tokens.server,
     ...(await smallestInput.logEvent(scene, 'server')),
@@ -45,10 +45,10 @@ const hostile: Record<string, string> = {
 const fieldsOf = (name: OperationName): string[] =>
   Object.keys(((operations[name] as Operation).input as z.ZodObject).shape);
 
-/** A message that starts with the field's name or forms a sentence, and has no repeated word. */
+/** Matches a message that starts with the field's name or forms a sentence, and has no repeated word. */
 const isPlainMessage = /^(?!.*\b(\w+) \1\b)(?:`[^`]+`|The|the|there) .*[^ ]$/s;
 
-/** streamEvents has its own tests, because streams would have to be closed. */
+/** Excludes streamEvents, which has its own tests, because streams would have to be closed. */
 const fields = operationNames
   .filter((name) => name !== 'streamEvents')
   .flatMap((name) => fieldsOf(name).map((field) => [name, field] as const));
@@ -84,7 +84,7 @@ describe('every field of every operation', () => {
     if (way === 'body') {
       const rest = JSON.stringify({ ...input, [field]: undefined });
       const response = await json(`{${JSON.stringify(field)}:${value},${rest.slice(1)}`, path);
-      // An account has a limited number of members.
+      // Removes the member, because an account has a limited number of members.
       if ('memberID' in input)
         await scene.post('/account/removeMember', { tokenUUID: scene.tokens[kind], memberID: input.memberID });
       return response;

@@ -101,14 +101,14 @@ test('limits guesses per address, whatever X-Forwarded-For contains, and still a
   expect([...result.validTokenStatuses]).toEqual([200]);
 
   const { served } = behindProxy;
-  // Another client of the same proxy has its own limit.
+  // Sends as another client of the same proxy, which has its own limit.
   expect((await log(behindProxy, served.url, 'browser_nobody_has_this', '198.51.100.7')).status).toBe(401);
   expect((await log(behindProxy, served.url, 'browser_nobody_has_this', '203.0.113.9')).status).toBe(429);
   expect((await log(behindProxy, served.url, 'browser_nobody_has_this', '203.0.113.9, 10.0.0.1')).status).toBe(429);
   await stopServerProcess(served);
 
-  // A restart resets the limit. Once it is used up again, the server still accepts valid tokens that it has not seen
-  // yet.
+  // Restarts the server, which resets the limit. Once it is used up again, the server still accepts valid tokens that
+  // it has not seen yet.
   const again = { ...behindProxy, served: await behindProxy.open() };
   for (let nth = 0; nth < 30; nth += 1) await log(again, again.served.url, `browser_nobody_${nth}`, '203.0.113.9');
   expect((await log(again, again.served.url, 'browser_nobody_has_this', '203.0.113.9')).status).toBe(429);
@@ -118,7 +118,7 @@ test('limits guesses per address, whatever X-Forwarded-For contains, and still a
   await stopServerProcess(again.served);
   expect(findDifferences(behindProxy.counter, behindProxy.path)).toEqual([]);
 
-  // Without a trusted proxy, the server ignores the header.
+  // Starts a server without a trusted proxy, which ignores the header.
   const exposed = await start('exposed', trustingNobody);
   const ofExposed = await guess(exposed, 200, anyAddress);
   expect(maxWithinMinute(ofExposed.evaluated)).toBeLessThanOrEqual(maxPerMinute);

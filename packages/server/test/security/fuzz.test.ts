@@ -1,6 +1,6 @@
 /**
- * Random requests, generated from the operations table with a fixed seed, get a response in time and cause no server
- * error.
+ * Tests that random requests, generated from the operations table with a fixed seed, get a response in time and cause
+ * no server error.
  */
 import { once } from 'node:events';
 import { Agent, createServer, request } from 'node:http';
@@ -43,7 +43,7 @@ const createKnownValues = async (service: Service): Promise<KnownValues> => {
   for (let nth = 0; nth < 8; nth++) people.push(await makeContact(service, nth % 2 === 0 ? 'server' : 'browser'));
   const contactUUIDs = people.map(({ contactUUID }) => contactUUID);
   const read = async (path: string, fields: Fields) => (await get(path, { tokenUUID: tokens.server, ...fields })).body;
-  // Tokens that requests can revoke. Without them, requests would revoke the tokens that they need.
+  // Tokens for requests to revoke. Without them, requests would revoke the tokens that they need.
   const spare = [];
   for (let nth = 0; nth < 3; nth++) {
     const { body } = await post('/account/createToken', { tokenUUID: tokens.server, tokenKind: 'browser' });
@@ -215,10 +215,10 @@ interface RandomRequest {
   readonly init: RequestInit & { headers: Record<string, string> };
 }
 
-/** Streams are rarer, because each is read until it is silent, which is slow. */
+/** Calls streams less often, because each is read until it is silent, which is slow. */
 const names = operationNames.flatMap((name) => Array<typeof name>(name === 'streamEvents' ? 1 : 12).fill(name));
 
-/** Rare operations: they remove what other requests use, or let it grow without limit. */
+/** Operations that are called rarely: they remove what other requests use, or let it grow without limit. */
 const rare = new Set<string>(['eraseContact', 'revokeToken', 'createAccount', 'createToken', 'mergeContact']);
 
 const bodyTypes = {
@@ -322,7 +322,7 @@ const makeRequest = (random: Random, values: KnownValues): RandomRequest => {
 };
 
 interface Reply {
-  /** 0 if there was no HTTP response. */
+  /** The status; 0 if there was no HTTP response. */
   readonly status: number;
   /** Whether the response has a Retry-After header. */
   readonly retry: boolean;
@@ -439,7 +439,7 @@ const sendOver = (port: number, agent: Agent, { target, init }: RandomRequest): 
     const body = init.body as Uint8Array | undefined;
     const sent = request({ port, agent, method, path: target, headers, setHost: true }, (response) => {
       resolve({ status: response.statusCode ?? 0, retry: 'retry-after' in response.headers });
-      // A stream never ends.
+      // Stops reading a stream, which never ends.
       if (response.headers['content-type']?.startsWith('text/event-stream')) response.destroy();
       else response.resume();
     });
@@ -481,7 +481,7 @@ it(`responds to ${overHTTP} requests over connections, an eighth of the requests
     while (sent < overHTTP && tally.errors.length < 10) {
       sent += 1;
       const randomRequest = makeRequest(random, values);
-      // Node's client refuses to send these requests.
+      // Skips requests that Node's client refuses to send.
       if (/[^\x21-\xff]/.test(randomRequest.target) || !randomRequest.target.startsWith('/')) continue;
       const isBroken = chance(random, 0.125);
       const bytes = random() * 2 ** 32;

@@ -1,5 +1,5 @@
-// A gzip body of 1 KB can cost the server as much work as 1 MB. An address must not cause more of this work than its
-// parsing budget allows.
+// Tests the budget for gzip: a body of 1 KB can cost the server as much work as 1 MB, and an address must not cause
+// more of this work than its parsing budget allows.
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { defaultRateLimits } from '../../src/http/access/rate-limits.ts';
@@ -7,7 +7,7 @@ import { noRateLimits, openScene, type Scene } from '../fixtures/scene.ts';
 
 let scene: Scene;
 beforeAll(async () => {
-  // No budget is refilled during the test.
+  // A rate that refills no budget during the test.
   const stopped = { perSecond: 1e-6 };
   const { unprovenBytes, addressBytes } = defaultRateLimits;
   scene = await openScene({

@@ -1,4 +1,4 @@
-// Which events of other people an attacker could take who has the browser token or knows a userUUID.
+// Tests which events of other people an attacker could take who has the browser token or knows a userUUID.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ const serve = async (name: string, main: string | undefined) => {
     expect(status, JSON.stringify(body)).toBe(200);
     return body;
   };
-  /** The number of stored events whose owner is the visitor's own contact. */
+  /** Returns the number of stored events whose owner is the visitor's own contact. */
   const countOwned = async (contactUUIDs: readonly string[]) => {
     let owned = 0;
     for (const contactUUID of contactUUIDs) owned += (await call(server, 'getEvent', { contactUUID })).event.length;
@@ -107,7 +107,7 @@ test('assigns no events to a claim if the server has linked the visitor', async 
 });
 
 test('stores a server’s event even if a page sent its eventUUID first', async (context) => {
-  // The page's event also belongs to the visitor, because of the link that the server's event created.
+  // The page's event belongs to the visitor too, because of the link that the server's event created.
   expect(await sendPageFirst('events', visitors)).toEqual({ duplicates: 0, owned: 2 * visitors });
   const weakened = await sendPageFirst(
     'weakened-events',

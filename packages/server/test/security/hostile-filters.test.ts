@@ -1,6 +1,6 @@
 /**
- * Reports accept or refuse any filter in time and without an internal error, and only valid conditions reach the
- * engine.
+ * Tests that reports accept or refuse any filter in time and without an internal error, and that only valid conditions
+ * reach the engine.
  */
 import { expect, it } from 'vitest';
 import { createFakeReports } from '../fixtures/reports/fake-reports.ts';
@@ -20,7 +20,7 @@ it(`accepts or refuses ${filters} hostile report filters`, async (context) => {
   await scene.close();
   expect(result.wrong).toEqual([]);
   expect(result.slowestMilliseconds).toBeLessThan(timeoutMilliseconds);
-  // There must be enough of both outcomes: neither refused nor accepted filters prove much on their own.
+  // Requires enough of both outcomes, because neither refused nor accepted filters prove much on their own.
   expect(Math.min(result.answered, result.refused) / filters).toBeGreaterThan(0.1);
 
   const throwing = createFakeReports(async ({ condition }) => {

@@ -1,5 +1,5 @@
-// A page must not learn from createContact whether an address or an external ID exists. No matter what the page sends,
-// it gets the same bytes as for an unknown key.
+// Tests that a page cannot learn from createContact whether an address or an external ID exists. No matter what the
+// page sends, it gets the same bytes as for an unknown key.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openScene, type Scene } from '../fixtures/scene.ts';
 
@@ -49,7 +49,7 @@ const situations: Record<string, (people: People) => unknown> = {
   'the user’s contact has changed its address to it': async ({ userUUID, own, key }) => {
     const { contactUUID } = await asServer('createContact', { userUUID, contactEmailaddress: own });
     await asServer('updateContact', { contactUUID, contactEmailaddress: key });
-    // The address now belongs to another contact. The user is allowed to see that it was free in between.
+    // Gives the address to another contact. The user is allowed to see that it was free in between.
     await asServer('createContact', { userUUID: `${userUUID}-heir`, contactEmailaddress: own });
   },
   'the site’s server gave it for the user': ({ userUUID, key }) =>

@@ -87,7 +87,7 @@ const flood = async (name: string, main?: string) => {
 test('derives only listed labels from a page’s headers and attributes, and neither stores nor logs other values', async () => {
   const { attributes, attr, hasMark } = await flood('ours');
   expect(attributes.length).toBeGreaterThan(count / 4);
-  // Some of these user agents mark bots.
+  // The expected labels: some of these user agents mark bots.
   const expectedLabels: typeof labels = { ...labels, robot: ['true'] };
   expect(attributes.filter(({ attrID, attrValue }) => !expectedLabels[attrID]?.includes(attrValue))).toEqual([]);
   expect(attr).toEqual([]);

@@ -1,5 +1,5 @@
-// Anyone with a page's token can add event names to a catalogue. An honest page must not lose an event or a name
-// because of that.
+// Tests that an honest page loses no event or name, although anyone with a page's token can add event names to a
+// catalogue.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * A browser token reads no personal data. Calls every path with every method and every kind of token, identifies the
- * person in every possible way, and searches the responses and their headers for the person's data.
+ * Tests that a browser token reads no personal data. Calls every path with every method and every kind of token,
+ * identifies the person in every possible way, and searches the responses and their headers for the person's data.
  */
 import { randomBytes } from 'node:crypto';
 import { type OperationName, operations } from '@firsthand/contract/operations';
@@ -14,7 +14,7 @@ import { localConnection, openService, operationPaths, readText, type Service } 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 type Method = (typeof methods)[number];
 
-/** Unique text. */
+/** Returns unique text. */
 const mark = (name: string) => `${name}${randomBytes(8).toString('hex')}`;
 
 const address = `${mark('ada')}@example.com`;
@@ -97,7 +97,7 @@ const createVictim = async ({ post, get, tokens }: Service): Promise<Victim> => 
 type Place = 'query' | 'body' | 'form' | 'header';
 const places: readonly Place[] = ['query', 'body', 'form', 'header'];
 
-/** A request with its fields and token in the given place; a `body` is used only if the method allows one. */
+/** Returns a request with its fields and token in the given place; `body` is used only if the method allows one. */
 const requestOf = (
   path: string,
   { method, place, token, fields }: { method: Method; place: Place; token: string | undefined; fields: Fields },
@@ -114,7 +114,7 @@ const requestOf = (
 };
 const attacker = 'attacker_0123456789';
 
-/** Everything that a response shows: its headers and body. */
+/** Returns everything that a response shows: its headers and body. */
 const readVisibleText = async (response: Response, silenceMilliseconds?: number) =>
   [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n') +
   (await readText(response, silenceMilliseconds));
@@ -128,7 +128,7 @@ const findSecrets = (text: string, secrets: Victim['secrets']) => {
 const start = { cursor: Buffer.from('e1.0').toString('base64url') };
 const fromBeginning = { ...start, order: 'asc' };
 
-/** The ways in which a request can identify the victim. */
+/** Returns the ways in which a request can identify the victim. */
 const listIdentifications = ({ names, userUUID }: Victim): Fields[] => {
   const { contactUUID, contactEmailaddress, ...ids } = names;
   return [
@@ -143,7 +143,7 @@ const listIdentifications = ({ names, userUUID }: Victim): Fields[] => {
   ];
 };
 
-/** The fields that the operation has, because a read with any other field is refused with 400. */
+/** Selects the fields that the operation has, because a read with any other field is refused with 400. */
 const selectFields = (name: OperationName, fields: Fields): Fields => {
   const { shape } = operations[name].input as z.ZodObject;
   return Object.fromEntries(Object.entries(fields).filter(([field]) => field in shape));
@@ -218,7 +218,7 @@ test.each(kindsOfToken)('reveals nothing about a person on any path, with any me
   outcomes.push(outcome);
   const { revealed, requestCount } = outcome;
   expect(revealed).toEqual([]);
-  // Covers each operation in each of its encodings, and the other paths.
+  // Checks that each operation was called in each of its encodings, and the other paths too.
   expect(requestCount).toBeGreaterThan(operationPaths.length * methods.length * 3 * listIdentifications(victim).length);
   expect(service.logged()).not.toContain('"level":50');
 });

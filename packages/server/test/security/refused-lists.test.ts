@@ -32,7 +32,7 @@ const env = {
   RATE_LIMIT: withoutLimits(),
 };
 
-/** A batch that has only invalid events. */
+/** A batch with only invalid events. */
 const badBatch = gzipSync(
   JSON.stringify({ tokenUUID: browserToken, userUUID, event: Array(1_000).fill({ eventID: 0 }) }),
   {

@@ -1,4 +1,4 @@
-/** An account that keeps requesting slow reports does not delay other accounts' reports. */
+/** Tests that an account that keeps requesting slow reports does not delay other accounts' reports. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -65,7 +65,8 @@ const measure = async (name: string, count: number, main?: string) => {
   for (let round = 0; round < count; round += 1) {
     let answered = 0;
     const slowRequests = Array.from({ length: slowReports }, () => slow().finally(() => (answered += 1)));
-    // Once the first slow report has responded, slow reports occupy every slot that they are allowed to use.
+    // Waits for the first slow report: once it has responded, slow reports occupy every slot that they are allowed to
+    // use.
     await Promise.race(slowRequests);
     const [before, began] = [answered, performance.now()];
     await small();
@@ -86,7 +87,8 @@ test('runs a small report in time while another account requests slow reports', 
   );
   // Two slow reports are running, and one of them might finish first.
   expect(Math.min(...ours.finishedBefore)).toBeLessThanOrEqual(1);
-  // The small report starts when the second slow report finishes, because accounts take turns.
+  // On the weakened server, the small report starts only when the second slow report finishes, because accounts take
+  // turns.
   expect(Math.min(...weakened.finishedBefore)).toBeGreaterThanOrEqual(2);
   report(context, {
     fault: "one account's reports in every slot",

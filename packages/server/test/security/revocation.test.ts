@@ -20,7 +20,7 @@ import { cachingTokens } from '../weaknesses/store.ts';
 import { createResponseCounter, findDifferences } from './tools/response-counter.ts';
 
 const tokens = times({ quick: 2, full: 20 });
-/** Generous in quick runs, which must not fail because of timing. */
+/** The time limit: generous in quick runs, which must not fail because of timing. */
 const maxMilliseconds = times({ quick: 20_000, full: 1_000 });
 
 let folder: string;
@@ -37,7 +37,7 @@ interface Call {
   readonly status: number;
 }
 
-/** The operations for which each kind of token is used. */
+/** Returns the operations for which each kind of token is used. */
 const operationsOf = (kind: string) =>
   kind === 'server'
     ? (['logEvent', 'getEvent', 'getAccount', 'searchContact'] as const)

@@ -1,6 +1,6 @@
 /**
- * Tokens and e-mail addresses do not leak. Sends every operation, invalid requests and malformed bytes to a server with
- * full logging, then searches its output, its error responses and its files for secrets.
+ * Tests that tokens and e-mail addresses do not leak. Sends every operation, invalid requests and malformed bytes to a
+ * server with full logging, then searches its output, its error responses and its files for secrets.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
@@ -70,7 +70,7 @@ const sendInvalidRequests = async (
   const invalidFields: Fields = {
     tokenUUID: token,
     userUUID: 'a-browser-of-the-search',
-    // Invalid requests only, because accepted events are stored unchanged. The list of refused requests must not
+    // Sends invalid requests only, because accepted events are stored unchanged. The list of refused requests must not
     // contain secrets.
     eventID: 'none',
     contactEmailaddress: address,
@@ -234,7 +234,7 @@ const runAll = async (main?: string): Promise<Run> => {
   };
 };
 
-/** Encodings of a secret: unchanged, escaped for a URL, base64 and hex. */
+/** Returns the encodings of a secret: unchanged, escaped for a URL, base64 and hex. */
 const formsOf = (secret: string) => [
   secret,
   encodeURIComponent(secret),
@@ -251,7 +251,7 @@ const findSecrets = (bytes: Buffer | string, secrets: Readonly<Record<string, st
   );
 };
 
-/** The secrets. Tokens are reduced to the part after their kind. */
+/** Returns the secrets. Tokens are reduced to the part after their kind. */
 const secretsOf = ({ tokens: { browser, viewer, server, second } }: Run): Record<string, string> => {
   const bare = (token: string) => token.slice(token.indexOf('_') + 1);
   return {
@@ -310,7 +310,7 @@ describe('a server that received valid and invalid requests of every kind', () =
   });
 });
 
-/** Only in full runs, because it takes as long as the run with our own server. */
+/** Runs only in full runs, because it takes as long as the run with our own server. */
 if (isFull) {
   it('detects a server that leaks secrets', async (context) => {
     const run = await runAll(changeServer(temporaryFolder(), 'telling', revealingSecrets));

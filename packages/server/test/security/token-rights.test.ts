@@ -1,4 +1,4 @@
-/** A viewer token and an editor token can do only what this file lists. */
+/** Tests that a viewer token and an editor token can do only what this file lists. */
 import { operationNames } from '@firsthand/contract/operations';
 import { expect, test } from 'vitest';
 import { makeContact, smallestInput } from '../fixtures/requests.ts';
@@ -36,7 +36,7 @@ const readState = async ({ get, tokens, store }: Scene) => {
   const { body: views } = await get('/report/listViews', { tokenUUID: tokens.server });
   const { body: links } = await get('/report/listShareLinks', { tokenUUID: tokens.server });
   const state = [account, contacts, await read('/event/getEvent'), refused, segments, views, links];
-  // lastUsedTime is written within half a minute, possibly between two calls.
+  // Excludes lastUsedTime, which is written within half a minute, possibly between two calls.
   return JSON.stringify(state, (key, value) => (key === 'lastUsedTime' ? undefined : value));
 };
 
@@ -77,7 +77,7 @@ test('lets a viewer token change nothing, and read only what its rights cover, w
     expect(body.account).not.toHaveProperty('token');
     expect(JSON.stringify(body)).not.toContain(scene.tokens.browser);
 
-    // As a control, the same calls with a server token change something.
+    // Makes the same calls with a server token as a control: they change something.
     const server = await callAll(scene, scene.tokens.server);
     expect(server.changed).toEqual(expect.arrayContaining(['createToken', 'eraseContact', 'logEvent', 'mergeContact']));
     report(context, {

@@ -15,7 +15,7 @@ it('creates an account in an empty database, and a link that signs in to it once
   const signIn = () =>
     fetch(`${url}/console/sign-in`, {
       method: 'POST',
-      // This request comes through the web server of the console's host.
+      // Sends the request through the web server of the console's host.
       headers: { ...fromConsole('', '1', consoleOrigin), 'Content-Type': 'application/json' },
       body: JSON.stringify({ code }),
     });

@@ -20,7 +20,7 @@ it('misses and repeats nothing in streamEvents when the server restarts', async 
       if (eventID === 4) return;
     }
   })();
-  // The stream begins with events that are logged after it was opened.
+  // Polls, because the stream begins with events that are logged after it was opened.
   await expect.poll(() => log(1).then(() => received.length)).toBeGreaterThan(0);
 
   await first.close();
@@ -50,6 +50,6 @@ it('reserves no stream for requests that wait on a connection that the client ha
     return response.status;
   };
   await expect.poll(follow).toBe(200);
-  // Each of these streams needs another free slot.
+  // Opens these streams, each of which needs another free slot.
   for (let nth = 0; nth < 10; nth += 1) expect(await follow()).toBe(200);
 });

@@ -11,7 +11,10 @@ import { type RegisterCleanup, temporaryDatabase } from '../fixtures/command.ts'
 import { createAccount, serveHere, userUUID } from '../fixtures/serving.ts';
 import { createSite } from '../fixtures/site.ts';
 
-/** A server that most tests share, each with its own account, because starting the report process takes time. */
+/**
+ * The cleanups of a server that most tests share, each with its own account, because starting the report process takes
+ * time.
+ */
 const cleanups: (() => Promise<unknown>)[] = [];
 const atEnd: RegisterCleanup = (cleanup) => cleanups.unshift(async () => cleanup());
 let url: string;
@@ -75,14 +78,14 @@ it('filters by the current values of contacts', async () => {
   expect(await countMatches(isVip)).toEqual([2, 1]);
   expect(await countMatches({ and: [isVip, { event: 9 }] })).toEqual([1, 1]);
   expect(await countMatches({ contact: { contactTagID: 'vip', contactStatus: 'archived' } })).toEqual([0, 0]);
-  // The maximum number of conditions on people, in the report with the most filters.
+  // The conditions of the report with the most filters, which have the maximum number of conditions on people.
   const tags = (from: number) =>
     Array.from({ length: 2 }, (_, nth) => ({ contact: { contactTagID: `tag-${from + nth}` } }));
   const step = Array.from({ length: 8 }, (_, nth) => ({
     or: [...tags(2 * nth), { contact: {} }].slice(nth < 4 ? 0 : 1),
   }));
   expect((await client.reportFunnel({ from: '2020-01-01', step })).step.map(({ reached }) => reached)[0]).toBe(2);
-  // A stored change counts in the next report.
+  // Changes a contact, which counts in the next report.
   await client.updateContact({ contactUUID, contactTagID: '-vip' });
   expect(await countMatches(isVip)).toEqual([0, 0]);
   await client.updateContact({ contactUUID: other.contactUUID, contactTagID: 'vip' });
@@ -151,7 +154,7 @@ it('filters by what people did with any of their browsers', async () => {
   expect(await countMatches({ did: { event: 1, withinDays: 5 } })).toEqual([3, 2]);
   expect(await countMatches({ not: { did: { to: at(10) } } })).toEqual([3, 2]);
   expect(await countMatches({ did: { atLeast: 2, filter: { not: { event: 9 } } } })).toEqual([3, 2]);
-  // One person has two browsers; an action with either counts.
+  // Creates one person with two browsers: an action with either counts.
   const contact = { contactProfileID: 'customer', contactEmailaddress: 'ann@shop.example' };
   const { contactUUID } = await client.createContact({ ...contact, userUUID: `${userUUID}-1` });
   await client.linkUser({ contactUUID, userUUID: `${userUUID}-2` });
@@ -222,7 +225,7 @@ it('rejects a report that takes longer than REPORTS_SECONDS', async () => {
 
 it('leaves no files of an in-memory database, and removes files of a killed server', async () => {
   const folderOf = (pid: number) => `firsthand-reports-${pid}-${'x'.repeat(21)}-${'y'.repeat(21)}`;
-  // The second server had the same process ID, as in a restarted container.
+  // Also uses the process ID of this server, as in a restarted container.
   const ofKilled = [4_194_999, process.pid].map(folderOf);
   const ofOther = folderOf(process.ppid);
   for (const name of [...ofKilled, ofOther]) mkdirSync(join(tmpdir(), name), { recursive: true });

@@ -1,4 +1,6 @@
-/** How often tests repeat a fault or an attack: a few times or, with FAULTS=full, as often as FAULTS.md states. */
+/**
+ * Returns how often tests repeat a fault or an attack: a few times or, with FAULTS=full, as often as FAULTS.md states.
+ */
 export { createRandomNumbers as createRandom } from '../../src/shared/random.ts';
 
 const full = process.env.FAULTS === 'full';

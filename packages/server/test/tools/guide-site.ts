@@ -1,4 +1,4 @@
-/** A site built from a guide's code blocks, opened in Chromium, with a server at its path /s/. */
+/** Opens a site built from a guide's code blocks in Chromium, with a server at its path /s/. */
 import { type Client, createClient } from '@firsthand/client';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';

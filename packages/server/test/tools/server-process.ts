@@ -66,7 +66,7 @@ export const childrenOf = (pid: number): number[] => {
   }
 };
 
-// A failed test might leave its server running.
+// Stops servers that a failed test might have left running.
 afterAll(() => {
   for (const child of running) {
     for (const pid of childrenOf(child.pid as number)) process.kill(pid, 'SIGKILL');
@@ -150,7 +150,7 @@ export const trackMaximum = (measure: () => number, everyMilliseconds = 20): (()
     try {
       maximum = Math.max(maximum, measure());
     } catch {
-      // The process or file does not exist, or not yet.
+      // Ignores a process or file that does not exist, or not yet.
     }
   };
   const timer = setInterval(update, everyMilliseconds);

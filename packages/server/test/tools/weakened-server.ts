@@ -32,7 +32,7 @@ const buildServer = (folder: string): void => {
     if (text.includes('import.meta.url')) writeFileSync(path, replaceImportURL(text, path, dist));
   }
   buildSync(createBundleOptions(folder, ['src/main.ts', ...threads], dist));
-  // An empty list of inputs, so that the build counts as current (bin/built.js).
+  // Writes an empty list of inputs, so that the build counts as current (bin/built.js).
   writeFileSync(join(dist, 'inputs.json'), '[]');
 };
 

@@ -203,7 +203,7 @@ export const keepingLogAndUnusedSpace: readonly Change[] = [
     to: 'let holdsErased = false',
   },
   { file: 'store/sqlite/maintenance/write-ahead-log.ts', from: '      holdsErased = true;\n', to: '' },
-  // Clearing the unused space would also clear the log.
+  // Replaced too, because clearing the unused space would also clear the log.
   {
     file: 'store/sqlite/maintenance/unused-space.ts',
     from: 'clear = (): boolean => {',

@@ -94,7 +94,7 @@ it('refuses other tokens, other accounts, other imports and requests that are to
   expect(await read('evil@shop.example')).toMatchObject({ status: 200 });
 });
 
-it('includes what it changed about a contact in exportContact', async () => {
+it('shows in exportContact what it changed about a contact', async () => {
   const contactEmailaddress = 'eve@shop.example';
   const exportEve = async () => (await post('/contact/exportContact', { contactEmailaddress })).body.import;
   const [first, second] = [await createImport('first.csv'), await createImport('second.csv')];

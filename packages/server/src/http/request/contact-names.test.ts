@@ -36,8 +36,8 @@ describe('a contactExternalID', () => {
   });
 
   it.each([
-    ['of one character', 'x'.repeat(255), 200],
-    ['of one', '7', 200],
+    ['of 255 characters', 'x'.repeat(255), 200],
+    ['of one character', '7', 200],
     ['of digits', '100', 200],
     ['that is too long', 'x'.repeat(256), 400],
     ['with a line break', 'customer\n7', 400],
@@ -160,7 +160,7 @@ describe('a contactProof of a contactExternalID', () => {
     expect([contact.claimed, link.map(({ verified }: Fields) => verified)]).toEqual([['contactProfileID'], [true]]);
   });
 
-  it('proves neither an address (nor an address an ID), and hides the claimed ID next to an address', async () => {
+  it('does not prove an address, nor the other way round, and hides the claimed ID next to an address', async () => {
     const [userUUID, text] = [newUserUUID(), newAddress()];
     const ofID = proofOf({ externalID: text, userUUID });
     const ofAddress = proofOf({ address: text, userUUID });

@@ -31,7 +31,7 @@ const mergedTags = async () =>
   );
 const withTag = async (contactTagID: string) => (await shop.api.searchContact({ contactTagID })).contact.length;
 
-/** PICTURES is the path of a folder for screenshots to review. */
+/** Takes a screenshot to review. PICTURES is the path of a folder for the screenshots. */
 const picture = async (page: Page, name: string) => {
   if (process.env.PICTURES) await page.screenshot({ path: `${process.env.PICTURES}/${name}.png`, fullPage: true });
 };

@@ -58,7 +58,8 @@ describe('the sign-in form', () => {
     const session = account.token?.find((token) => token.session);
     await expect.poll(() => page.locator('[aria-busy=true]').count()).toBe(0);
     await shop.api.revokeToken({ tokenID: session?.tokenID ?? '' });
-    // The page polls every 20 seconds. On a slow machine, it may already have read the event and show no link.
+    // The page polls every 20 seconds. On a slow machine, it may already have noticed the end of the session and show
+    // no link.
     const isLive = await page.evaluate(press, 'Live');
     await waitForText(page, 'Your session has ended');
     const address = page.url();
@@ -70,7 +71,7 @@ describe('the sign-in form', () => {
     expect(page.url()).toBe(address);
     await page.getByRole('button', { name: 'Sign out' }).click();
     await waitForHeading(page, 'Sign in to Firsthand');
-    // Without the link, the history has no earlier page of the console.
+    // Without the link, the history has no earlier page of the console to go back to.
     if (isLive) await page.goBack();
     await waitForHeading(page, 'Sign in to Firsthand');
   });
@@ -214,7 +215,7 @@ it('keeps the date range and filter when it opens a whole list', async () => {
   await waitForHeading(page, 'Events');
   const rows = page.getByRole('region', { name: 'All events by page' }).getByRole('row');
   await expect.poll(() => rows.count()).toBe(1 + 1 + paths.length);
-  // No revenue column: no event has an amount.
+  // Expects no revenue column, because no event has an amount.
   expect((await rows.nth(1).getByRole('cell').allInnerTexts()).slice(-3)).toEqual(['12', '12', '12']);
   expect(await page.getByLabel('Range').inputValue()).toBe('7d');
   await waitForText(page, 'plan is pro');
@@ -371,7 +372,7 @@ describe('the console of a shop', () => {
     await waitForText(page, 'Some people are counted in several rows.');
     await page.getByRole('link', { name: 'autumn' }).click();
     await waitForText(page, 'came from campaign autumn since');
-    // Only visits in the range, like the count of the row.
+    // The link covers only visits in the range, like the count in the row.
     expect(JSON.parse(new URL(page.url()).searchParams.get('filter') ?? '')).toEqual([
       { did: { filter: { attrID: 'utm_campaign', is: ['autumn'] }, from: expect.stringMatching(/T.*Z$/) } },
     ]);
@@ -611,7 +612,7 @@ describe('the console of a shop', () => {
     await page.getByLabel('Select Ben', { exact: true }).check();
     await bar.getByText('2 contacts selected').waitFor(soon);
     await bar.getByLabel('Tag…', { exact: true }).selectOption('Best customers');
-    // Ann already has the tag.
+    // Ann already has the tag, so only one contact is changed.
     await waitForText(page, 'Tagged 1 contact “Best customers”; 1 already had it.');
     expect(await tags()).toEqual(['Best customers', 'Best customers']);
     await page.getByRole('button', { name: 'Undo' }).click();
@@ -665,7 +666,7 @@ describe('the console of a shop', () => {
         const { page, signIn, goto, complaints } = await openConsole(browser, shop, {
           viewport,
           colorScheme,
-          // Otherwise axe may run during a color transition.
+          // Turns motion off: otherwise, axe may run during a color transition.
           reducedMotion: 'reduce',
         });
         await signIn(shop.serverToken);

@@ -10,7 +10,7 @@ const minuteMs = 60_000;
 type Action =
   | {
       readonly do: 'log';
-      /** null: the event is a contact's, without a browser. */
+      /** Null for an event of a contact that was logged without a browser. */
       readonly user: number | null;
       readonly contact: number | null;
       readonly event: number;
@@ -33,7 +33,7 @@ export interface History {
   /** The names of events, tags, profiles and contacts. */
   readonly names: readonly string[];
   readonly hasRevenue: boolean;
-  /** '' if none is set. */
+  /** The currency; '' if none is set. */
   readonly currency: string;
   readonly segments: number;
 }
@@ -58,7 +58,7 @@ const attribute = fc.oneof(
   fc.tuple(fc.constant('amount'), fc.constantFrom('48.5', '0', '-3', '1e3', '12345.678', '1,5', 'x', '999999')),
   fc.tuple(fc.constant('robot'), fc.constantFrom('true', 'false', 'false')),
 );
-/** In the last minute, within a session, hours and days ago, and before most ranges start. */
+/** Ages in the last minute, within a session, hours and days ago, and before most ranges start. */
 const agoMinutes = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom(0, 1) },
   { weight: 3, arbitrary: fc.integer({ min: 20, max: 200 }) },

@@ -1,15 +1,15 @@
-/** An account with each hostile text in every field that is shown in the console. */
+/** Creates an account with each hostile text in every field that the console shows. */
 import { createHash } from 'node:crypto';
 import type { RequestFor } from '@firsthand/client';
 import { createClient } from '@firsthand/client';
 import { fitting, hostileTexts } from './hostile-texts.ts';
 import type { Shop } from './shop.ts';
 
-/** How many texts each day gets, so that a breakdown of one day lists all its values. */
+/** The number of texts per day: few enough that a breakdown of one day lists all its values. */
 export const textsOfDay = 29;
 const dayMs = 86_400_000;
 const maxSegments = 100;
-/** How many texts each claim has as attributes. */
+/** The number of texts that each claim has as attributes. */
 const textsOfClaim = 50;
 
 /** Converts a string to a valid and unique ID for the catalogue. */
@@ -93,7 +93,7 @@ export const fillWithHostileTexts = async ({ url, api, browserToken }: Shop) => 
     const { event } = await api.logEvents({
       event: some.map((one) => ({ ...eventOf(one, dayOf(one.nth) * dayMs), contactUUID: contacts[one.nth] })),
     });
-    // Also log all texts for one contact and for anonymous browsers, with the current time.
+    // Also logs all texts for one contact and for anonymous browsers, with the current time.
     const collected = await api.logEvents({
       event: some.map((one) => ({
         ...eventOf(one, 60_000),
@@ -123,7 +123,7 @@ export const fillWithHostileTexts = async ({ url, api, browserToken }: Shop) => 
     });
   }
   await forEach(texts, ({ name }) => api.createToken({ tokenKind: 'viewer', tokenName: name }));
-  // Names of imports must be on one line.
+  // Removes line breaks, because names of imports must be on one line.
   const names = texts.map(({ name }) => name).filter((name) => !/[\p{Cc}\p{Cf}]/u.test(name) && name.trim() !== '');
   await forEach(names, (importName) => {
     const fingerprint = createHash('sha256').update(importName).digest('hex');

@@ -1,6 +1,6 @@
 /**
- * Hostile texts in every field and on every page: nothing runs, nothing violates the Content Security Policy, and no
- * page is wider than its window.
+ * Tests hostile texts in every field and on every page: nothing runs, nothing violates the Content Security Policy, and
+ * no page is wider than its window.
  */
 import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
@@ -32,7 +32,7 @@ const open = async () => {
   await opened.signIn(shop.serverToken, 'set-up');
   return opened;
 };
-/** Rejected requests are expected; everything else is a failure. */
+/** Whether a console message is a failure. Rejected requests are expected. */
 const isComplaint = (text: string) => !/status of 4(00|04|09|14|29)/.test(text);
 const waitUntilLoaded = async (page: Page): Promise<void> => {
   await page.locator('.card, .empty, .problem').first().waitFor(soon);
@@ -44,7 +44,7 @@ const expectHarmless = async (page: Page, what: string): Promise<void> => {
   expect(await page.evaluate('["harmed" in window, window.refused]'), what).toEqual([false, []]);
   expect(await page.evaluate(findOverflowingElements), what).toEqual([]);
 };
-/** Checks the same on a phone and a laptop. */
+/** Checks this on a phone and on a laptop. */
 const expectHarmlessOnBoth = async (page: Page, what: string): Promise<void> => {
   await expectHarmless(page, what);
   await page.setViewportSize(laptop);
@@ -53,7 +53,7 @@ const expectHarmlessOnBoth = async (page: Page, what: string): Promise<void> => 
   await expectHarmless(page, `${what}, narrow again`);
 };
 
-/** The cells of a CSV file, also as split by programs that treat a semicolon or tab as a separator. */
+/** Returns the cells of a CSV file, also as split by programs that treat a semicolon or tab as a separator. */
 const cellsOf = (csv: string): string[] => {
   const quoted = [...csv.matchAll(/(?:^|,|\r\n)(?:"((?:[^"]|"")*)"|([^",\r\n]*))/g)];
   const cells = quoted.map(([, inQuotes, plain = '']) => inQuotes?.replaceAll('""', '"') ?? plain);
@@ -83,7 +83,7 @@ const showAll = async (page: Page, name: string): Promise<void> => {
     const answered = page.waitForResponse((response) => response.url().includes('cursor='), soon);
     await more.click();
     await answered;
-    // Let the page render the new rows and the next button.
+    // Waits for the page to render the new rows and the next button.
     await page.waitForTimeout(50);
   }
 };

@@ -20,7 +20,7 @@ eve@shop.example,Eve,Paris,
 fay@shop,Fay,Rome,
 `;
 
-it('checks a file of contacts, imports it, and undoes that', async () => {
+it('checks a file of contacts, imports the file, and undoes the import', async () => {
   const shop = await openShop();
   const { page, signIn, complaints } = await openConsole(browser, shop);
   await signIn(shop.serverToken, 'people');

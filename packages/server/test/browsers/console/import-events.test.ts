@@ -85,13 +85,13 @@ it('continues after the server was unavailable, and stores each event once', asy
     const { position } = route.request().postDataJSON();
     positions.push(position);
     const attempts = positions.filter((each) => each === position).length;
-    // Not stored, until the client has given up and the page tries again.
+    // Refuses the batch until the client has given up and the page tries again.
     if (position === 1_000 && attempts <= 3)
       return route.fulfill({
         ...{ status: 503, headers: { 'retry-after': '1' }, contentType: 'application/json' },
         body: JSON.stringify({ error: { code: 'unavailable', message: 'the store is unavailable' } }),
       });
-    // Stored, but the response is lost.
+    // Stores the batch, but loses the response.
     if (position === 2_000 && attempts === 1) {
       await route.fetch();
       return route.abort();

@@ -3,7 +3,7 @@ import { expect, vi } from 'vitest';
 import type { Key, Tab } from '../../../../tracker/test/engines/engine.ts';
 import { fill, focusedName, hasFocusMoved, press, recordFocus, textsOf, visibleText } from '../../fixtures/in-page.js';
 
-/** More than the number of controls on any page. */
+/** The maximum number of stops: more than the number of controls on any page. */
 const maxStops = 200;
 
 export const waitForText = (tab: Tab, text: string | RegExp) => expect.poll(() => tab.run(visibleText)).toMatch(text);
@@ -30,8 +30,8 @@ export const tabTo = async (tab: Tab, name: string | RegExp): Promise<void> => {
     stops.push(stop);
     await tab.run(recordFocus);
     await tab.key('Tab');
-    // Drivers return before a busy page has handled the key, and a second Tab would go too far. A single control keeps
-    // the focus.
+    // Waits for the focus to move: drivers return before a busy page has handled the key, and a second Tab would go too
+    // far. If there is a single control, it keeps the focus.
     await vi.waitUntil(() => tab.run(hasFocusMoved), { timeout: 2_000, interval: 5 }).catch(() => {});
   }
   throw new Error(`no Tab reaches ${name}: ${[...new Set(stops)].join(', ')}`);

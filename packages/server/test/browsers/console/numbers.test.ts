@@ -39,7 +39,7 @@ const groupTabs = {
   places: { country: 'attr:$country', hour: 'hour' },
 } as const;
 type GroupName = keyof typeof groupTabs;
-/** The labels of rows without a value. */
+/** The labels of rows that have no value. */
 const noneOf: Readonly<Record<string, string>> = {
   entryReferrerHost: 'Direct / none',
   'first:utm_campaign': 'No campaign',
@@ -63,7 +63,7 @@ const tabOf = <Name extends GroupName>(name: Name) =>
 const choiceArbitrary = fc.record({
   kind: fc.constantFrom('viewer', 'server'),
   days: fc.constantFrom(1, 7, 30, 30, 90),
-  /** How many days ago the last day is; null: until now. */
+  /** How many days ago the last day is; null for a range that ends now. */
   last: fc.option(fc.integer({ min: 0, max: 9 })),
   compare: fc.constantFrom(undefined, 'previous', 'year'),
   filter: fc.constantFrom(
@@ -148,7 +148,7 @@ const medianOf = (step: { readonly seconds?: { readonly median: number | null } 
   const median = step?.seconds?.median ?? null;
   return median === null ? '' : lengthOf(median);
 };
-/** The cells with the measures of visits. */
+/** Returns the cells with the measures of visits. */
 const visitTexts = ({ visits }: { readonly visits?: Visits | undefined }): string[] =>
   visits?.bounceRate == null
     ? ['', '', '']
@@ -156,7 +156,7 @@ const visitTexts = ({ visits }: { readonly visits?: Visits | undefined }): strin
 
 const dayIn = (zone: string, time: number): string => new Intl.DateTimeFormat('sv-SE', { timeZone: zone }).format(time);
 
-/** A date range as URL parameters and as request fields. */
+/** Returns a date range as URL parameters and as request fields. */
 const rangeFor = ({ days, last }: Choice, zone: string) => {
   const now = Date.now();
   if (last === null) {
@@ -592,7 +592,7 @@ const openNumber = async (page: Page, nth: number): Promise<void> => {
   if (all === 0) return;
   const number = numbers.nth(nth % all);
   const people = Number.parseInt(await number.evaluate(peopleOf), 10);
-  // With sessions as the unit, one person may count several times.
+  // If the unit is sessions, one person may count several times.
   const isOfSessions = page.url().includes('per=session');
   await number.click();
   await page.getByRole('dialog').waitFor(soon);
@@ -603,7 +603,7 @@ const openNumber = async (page: Page, nth: number): Promise<void> => {
   await expect.poll(listed).toBe(true);
 };
 
-/** The texts of a page outside its cards. */
+/** Returns the texts of a page outside its cards. */
 const readTexts = async (page: Page, selectors: readonly string[]) => {
   const entries = selectors.map(async (selector) => [selector, await page.evaluate(textsOf, selector)] as const);
   return Object.fromEntries(await Promise.all(entries));
@@ -644,7 +644,7 @@ it('shows the numbers of the API, for random histories', async () => {
         await context.close();
       }
     }),
-    // No shrinking: each failing page is polled for seconds before it fails.
+    // Does not shrink: each failing page is polled for seconds before it fails.
     { numRuns: runs(2, 2), endOnFailure: true },
   );
 });

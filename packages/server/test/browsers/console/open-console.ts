@@ -1,4 +1,4 @@
-/** The console in Chromium. */
+/** Opens the console in Chromium. */
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { onTestFinished } from 'vitest';
 import type { Shop } from './shop.ts';
@@ -13,7 +13,7 @@ export const openConsole = async (
   { url }: Pick<Shop, 'url'>,
   options: BrowserContextOptions = {},
 ) => {
-  // Animations use half a CPU in a browser without a GPU.
+  // Reduces motion, because animations use half a CPU in a browser without a GPU.
   const still = { reducedMotion: 'reduce' } as const;
   const window = { viewport: { width: 1440, height: 900 }, locale: 'en-GB' };
   const context = await browser.newContext({ ...window, ...still, ...options });

@@ -38,7 +38,7 @@ const waitUntilLoaded = async (page: Page) => {
 };
 const openMenu = (page: Page) => page.locator('.views-menu > summary').click();
 
-/** All numbers of the page: its measures and table rows. */
+/** Returns all numbers of the page: its measures and table rows. */
 const readNumbers = async (page: Page): Promise<string[]> => {
   await waitUntilLoaded(page);
   // Omits the text for screen readers, which describes links.
@@ -51,7 +51,7 @@ const readNumbers = async (page: Page): Promise<string[]> => {
   return texts.map((text) => text.replace(/\s+/g, ' ').trim());
 };
 
-/** Shares the current page; returns the link. */
+/** Shares the current page, and returns the link. */
 const share = async (page: Page, name: string): Promise<string> => {
   await waitUntilLoaded(page);
   await openMenu(page);
@@ -129,7 +129,7 @@ describe('a share link', () => {
     await stranger.page.goto(link);
     await waitForHeading(stranger.page, `Shop: ${name}`);
     const isOfContacts = (text: string) => /^(Best customers|Customer|None|Tags People)/.test(text);
-    // Cards that are rendered later load later.
+    // Retries, because cards that are rendered later load later.
     await vi.waitFor(async () => {
       const numbers = await readNumbers(stranger.page);
       const expected = (await readNumbers(owner.page))
@@ -140,7 +140,7 @@ describe('a share link', () => {
     expect(await stranger.page.locator('main a:not(.measures a), main select, main input, .views-menu').count()).toBe(
       0,
     );
-    // Only data, not scripts.
+    // Compares only responses with data, not scripts.
     const bodies = responses.filter((text) => text.startsWith('{')).join('\n');
     expect(bodies).not.toMatch(/@shop|Ann|Lemon|visitor-number|vip|browser_|contact|"(filter|condition)/);
     expect(stranger.complaints).toEqual([]);
@@ -154,7 +154,7 @@ describe('a share link', () => {
     const { page, complaints } = await openConsole(browser, shop);
     await page.goto(link);
     await readNumbers(page);
-    // Without the header and the row “All”.
+    // Leaves out the header and the row “All”.
     const shown = (await page.getByRole('region', { name: 'All events by page' }).getByRole('row').count()) - 2;
     const requests: string[] = [];
     page.on('request', (request) => requests.push(request.url()));

@@ -1,4 +1,4 @@
-/** The console in Chromium, Firefox and WebKit. */
+/** Tests the console in Chromium, Firefox and WebKit. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Session } from '../../../../tracker/test/engines/engine.ts';
 import { describeEngines } from '../../../../tracker/test/engines/engines.ts';
@@ -81,7 +81,7 @@ describeEngines('the console', (engine) => {
     await clickText(tab, 'Set up');
     await waitForText(tab, 'Waiting for your first event');
     await api.logEvent({ userUUID: 'visitor-number-1', eventID: 2 });
-    // WebKit under test treats its pages as hidden, and a hidden page does not poll.
+    // Skipped in WebKit, which under test treats its pages as hidden: a hidden page does not poll.
     if (engine.name !== 'WebKitGTK') await waitForText(tab, 'Events are arriving');
     await clickText(tab, 'Catalogue');
     await waitForText(tab, 'Purchased');

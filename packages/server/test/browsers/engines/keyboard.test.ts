@@ -1,4 +1,4 @@
-/** The main task of each page, with the keyboard alone, in Chromium, Firefox and WebKit. */
+/** Tests the main task of each page, with the keyboard alone, in Chromium, Firefox and WebKit. */
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Session, Tab } from '../../../../tracker/test/engines/engine.ts';
 import { describeEngines } from '../../../../tracker/test/engines/engines.ts';
@@ -95,7 +95,7 @@ const tasks: readonly Task[] = [
     ready: 'Ann Lemon',
     task: async (tab) => {
       await tabTo(tab, 'Name or e-mail address');
-      // Pause, so that the search box updates the URL in between.
+      // Pauses between words, so that the search box updates the URL.
       await tab.type('ann ');
       await expect.poll(() => readSearchText(tab)).toBe('ann');
       await tab.type('lemon');
@@ -220,7 +220,9 @@ describeEngines('the console, operated by keyboard', (engine) => {
   });
   afterAll(() => session?.close());
 
-  /** Uses a new tab: in Firefox under test, keys no longer press buttons once a page has handled an arrow key. */
+  /**
+   * Uses a new tab, because in Firefox under test, keys no longer press buttons once a page has handled an arrow key.
+   */
   const open = async (path: string): Promise<Tab> => {
     const tab = await session.openTab(`${shop.url}/console/${path}`);
     onTestFinished(() => tab.close());

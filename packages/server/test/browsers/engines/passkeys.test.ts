@@ -22,7 +22,7 @@ import { openShop } from '../console/shop.ts';
 const passkeys = 'Your passkeys';
 const password = 'stone teapots sing at dawn';
 
-/** A shop with a host name: passkeys don't work on IP addresses. */
+/** Opens a shop with a host name, because passkeys don't work on IP addresses. */
 const openNamedShop = async () => {
   const shop = await openShop();
   return { ...shop, url: shop.url.replace('127.0.0.1', 'localhost') };
@@ -39,7 +39,7 @@ const clickText = (tab: Tab, text: string) => expect.poll(() => tab.run(clickByN
 const fillField = (tab: Tab, field: string, text: string) => expect.poll(() => tab.run(fill, field, text)).toBe(true);
 const clickRemove = (tab: Tab, nth: number) => expect.poll(() => tab.run(clickInRow, passkeys, nth)).toBe(true);
 const expectAccessible = async (tab: Tab) => {
-  // `tab.run` sends only the source text of its function to the page, so a string works, too.
+  // Passes a string, because `tab.run` sends only the source text of its function to the page.
   await tab.run(`() => { ${axe.source}; return true; }` as unknown as () => boolean);
   expect(await tab.run(violations)).toEqual([]);
 };
@@ -125,13 +125,13 @@ describeEngines('passkeys', (engine) => {
     await waitForText(tab, 'is your only way to sign in');
     await clickText(tab, 'Close');
 
-    // This device already has a passkey, so the second one needs another device.
+    // Adds another device, because this device already has a passkey.
     await clickText(tab, 'Add a passkey…');
     await fillField(tab, 'dialog[open] input', 'Phone');
     await expectAccessible(tab);
     await clickText(tab, 'Add');
     await waitForText(tab, 'This device already has one of your passkeys.');
-    // Remove the first device: Firefox would use the device that responds first.
+    // Removes the first device, because Firefox would use the device that responds first.
     await device.remove();
     const key = await addAuthenticator('usb');
     await clickText(tab, 'Add');

@@ -89,7 +89,7 @@ describeGuide('consent.md', () => {
     const page = await site.open('/');
     await sendConsent(page, 'tcloaded', { 1: false, 2: true });
     await expectNothing(site, page);
-    // A refusal drops queued events, but not later ones.
+    // Logs events before and after a refusal, which drops queued events but not later ones.
     await page.evaluate("void tracker.log('Page viewed')");
     await sendConsent(page, 'useractioncomplete', { 1: true });
     await site.expectPrinted();

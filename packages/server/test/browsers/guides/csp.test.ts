@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { describeGuide, type GuideSite, openGuideSite } from '../../tools/guide-site.ts';
 
-/** The policies and tags of the guide: with a hash, with a nonce. The third tag has no inline script. */
+/** Returns the policies and tags of the guide: with a hash, and with a nonce. The third tag has no inline script. */
 const partsOf = (site: GuideSite) => {
   const policies = site.blocks('http').map((block) => block.trim().replace('Content-Security-Policy: ', ''));
   return { policies, tags: site.blocks('html') };
@@ -87,11 +87,11 @@ describeGuide('csp.md', () => {
   test('works with another host in both directives', async () => {
     const site = await openGuideSite('csp.md');
     const { policies, tags } = partsOf(site);
-    // The same server under another name: a different host for the browser.
+    // Uses the same server under another name, which is a different host for the browser.
     const other = site.origin.replace('127.0.0.1', 'localhost');
     const tag = tags[0]?.replace(site.origin, other) as string;
     const policy = policies[0]?.replaceAll("'self'", other) as string;
-    // The page's own script is still from its own host.
+    // Allows the page's own script, which still comes from the page's own host.
     const withOwn = policy.replace('script-src', `script-src ${site.origin}/shop.js`);
     const violations = await visit(site, tag, withOwn, publishOwnScript(site, tag));
     await expect.poll(() => eventNames(site)).toEqual(['Bought', 'Page viewed']);

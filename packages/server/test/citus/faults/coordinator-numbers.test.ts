@@ -1,5 +1,5 @@
-// The coordinator draws numbers that only workers commit. After a crash, it may have lost its last draws. If it drew a
-// number again, a new event would precede the position of streams and pages.
+// Tests that no number is drawn twice: the coordinator draws numbers that only workers commit, so after a crash it may
+// have lost its last draws. If it drew a number again, a new event would precede the position of streams and pages.
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { nanoid } from 'nanoid';
@@ -23,10 +23,10 @@ const weakenedCrashes = 6;
 const patienceMilliseconds = 60_000;
 const userUUID = 'of_a_lost_coordinator';
 
-// Makes a crash lose everything that it can lose.
+// Starts a cluster in which a crash loses everything that it can lose.
 const cluster = useOwnCluster({ coordinator: 'wal_writer_delay = 10s\nautovacuum = off\n' });
 
-/** Ways to end all of PostgreSQL's processes at the same time. */
+/** Ways to end all of PostgreSQL's processes at once. */
 const waysToCrash = {
   async all() {
     await cluster.stop('coordinator');
@@ -109,8 +109,8 @@ const countMissing = async (
 };
 
 /**
- * Repeats the work if a new day started in the meantime. Pages order by day first, so an event on the new day would be
- * the newest.
+ * Repeats the work if a new day has started in the meantime. Pages order by day first, so an event on the new day would
+ * be the newest.
  */
 const onOneDay = async <Value>(work: () => Promise<Value>): Promise<Value> => {
   const today = () => new Date().toISOString().slice(0, 10);
@@ -131,7 +131,7 @@ const crashRepeatedly = async (count: number, main?: string) => {
   for (let crash = 0; crash < count; crash += 1) {
     await drawUnsynced(databaseURL);
     const earlier = await server.log();
-    // Wait until the stream has passed this event.
+    // Waits until the stream has passed this event.
     await expect.poll(() => isReceived(earlier), { timeout: patienceMilliseconds }).toBe(true);
     const [name, way] = ways[crash % ways.length] as (typeof ways)[number];
     await way(databaseURL);
@@ -209,13 +209,13 @@ const failOver = async (main?: string) => {
   const standby = await startStandbyOfCoordinator(cluster.cluster());
   const endStandby = () => stopPostgres(standby, 'immediate', { bin: process.env.CITUS_BIN as string });
   onTestFinished(endStandby);
-  // The standby receives nothing more, so it does not receive the skip after the crash either.
+  // Stops the standby, so that it does not receive the skip after the crash either.
   const standbyURL = urlOf(standby, 'postgres');
   await querySQL(standbyURL, "ALTER SYSTEM SET primary_conninfo = 'host=/nowhere'");
   await querySQL(standbyURL, 'SELECT pg_reload_conf()');
   await expect.poll(() => querySQL(standbyURL, 'SELECT FROM pg_stat_wal_receiver')).toEqual([]);
   await waysToCrash.all();
-  // More numbers than the standby knows: the WAL record of the first draw covers 32 numbers.
+  // Draws more numbers than the standby knows: the WAL record of the first draw covers 32 numbers.
   let earlier = '';
   for (let nth = 0; nth < 40; nth += 1) earlier = await before.log();
   await createContacts(before);

@@ -1,5 +1,5 @@
-// Servers that concurrently change the same few users and contacts must never deadlock: statements lock rows in one
-// order, and transactions lock kinds of rows in one order.
+// Tests that servers that concurrently change the same few users and contacts never deadlock: statements lock rows in
+// one order, and transactions lock kinds of rows in one order.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -135,7 +135,7 @@ const load = async (accounts: readonly Account[], urls: readonly string[], until
             counts[operation] = (counts[operation] ?? 0) + 1;
           } catch (error) {
             if (!(error instanceof FirsthandError)) throw error;
-            // Other refusals are caused by another client's changes.
+            // Counts only unexpected failures: other refusals are caused by another client's changes.
             if (error.status >= 500 || error.status === 0)
               failures.push(`${new Date().toISOString()}: ${error.status} ${error.code}: ${error.message}`);
           }
@@ -154,7 +154,7 @@ const changeTogether = async (milliseconds: number, main?: string): Promise<Outc
   const env = { DATABASE_URL: databaseURL, LOG_LEVEL: 'silent', RATE_LIMIT: withoutLimits() };
   const served: ServerProcess[] = [];
   for (let nth = 0; nth < servers; nth += 1) served.push(await startServerProcess('', await freePort(), { main, env }));
-  // The first event creates the day's tables, and all other writes wait for them.
+  // Logs a first event per account, which creates the day's tables, because all other writes wait for them.
   for (const { token } of accounts)
     await createClient({ url: (served[0] as ServerProcess).url, token }).logEvent({
       userUUID: 'the-first-browser',

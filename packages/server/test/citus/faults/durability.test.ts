@@ -1,4 +1,4 @@
-// Workers with settings that would let a crash undo acknowledged commits.
+// Tests workers with settings that would let a crash undo acknowledged commits.
 import { createClient, type FirsthandError } from '@firsthand/client';
 import { expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../../src/store/open.ts';
@@ -45,7 +45,7 @@ test('refuses writes on a worker with fsync off, and accepts writes on the other
       );
   for (const account of accounts) expect(await log(account)).toBe(200);
   const turnOn = await turnOff(unsafe.node, 'fsync');
-  // Each process reloads its settings before its next command.
+  // Polls, because each process reloads its settings only before its next command.
   await expect.poll(() => log(unsafe)).toBe(503);
   expect(await log(safe)).toBe(200);
   expect(await examineDurability(databaseURL)).toMatchObject({
@@ -77,7 +77,7 @@ test('commits synchronously even if a worker has synchronous_commit off, and end
   const settings = new Set<string>();
   await runOnConnection(databaseURL, async (db) => {
     for (const { account } of numbers) {
-      // Citus runs this statement on the account's worker.
+      // A statement that Citus runs on the account's worker.
       const sql = `SELECT current_setting('synchronous_commit') || ' ' || current_setting('idle_in_transaction_session_timeout') AS value FROM account_position WHERE account = ${account}`;
       const before = await db.one<{ value: string }>(sql);
       await db.script('BEGIN');

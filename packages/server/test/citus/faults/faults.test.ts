@@ -1,4 +1,4 @@
-// Faults that servers on a cluster must survive without manual restarts: the loss of a server, a worker, the
+// Tests faults that servers on a cluster must survive without manual restarts: the loss of a server, a worker, the
 // coordinator or the response to COMMIT, and moved shards.
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -25,7 +25,7 @@ const stops = times({ quick: 3, full: 60 });
 const cuts = times({ quick: 20, full: 300 });
 const moves = times({ quick: 2, full: 30 });
 
-/** The maximum time that creating a day's partitions takes. */
+/** The maximum time that creating a day's partitions may take. */
 const maxLockedMilliseconds = 60_000;
 
 const cluster = useOwnCluster();
@@ -65,7 +65,7 @@ test(`neither loses nor duplicates events when servers are killed ${kills} times
   });
 });
 
-/** The responses for the accounts of a stopped node and for others, and how long recovery took. */
+/** The responses for the accounts of a stopped node and for other accounts, and how long recovery took. */
 interface Outage {
   readonly lost: Map<string, number>;
   readonly others: Map<string, number>;

@@ -1,5 +1,5 @@
-// While a worker is stopped or hangs, the accounts on the other worker start a new day without it. Old events are
-// deleted once the worker is back.
+// Tests that while a worker is stopped or hangs, the accounts on the other worker start a new day without it. Old
+// events are deleted once the worker is back.
 import { expect, test } from 'vitest';
 import { Refusal } from '../../../src/shared/refusal.ts';
 import { openStore } from '../../../src/store/open.ts';
@@ -115,7 +115,7 @@ test('serves accounts on other workers past midnight while a worker hangs and a 
     const thaw = freezeNode(cluster.cluster(), 'worker-2');
     try {
       expect(await logAt(other, last)).toBe('stored');
-      // At this time, maintenance prepares one day and drops another.
+      // Runs maintenance at a time when it prepares one day and drops another.
       const maintaining = maintain(last).then(
         () => 'done',
         () => 'failed',

@@ -1,4 +1,4 @@
-// What operators do with a cluster that is in use: add a worker, back up all nodes, and restore them.
+// Tests what operators do with a cluster that is in use: add a worker, back up all nodes, and restore them.
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

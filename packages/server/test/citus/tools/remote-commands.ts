@@ -7,7 +7,7 @@ export interface RemoteCommand {
   readonly text: string;
   /** The node that executes the command. */
   readonly node: string;
-  /** The number of the coordinator's session that sent the command. */
+  /** The number of the coordinator's session that sends the command. */
   readonly session: number;
   /** Citus's number of that session's connection; '' if the session executes the command itself. */
   readonly connection: string;
@@ -42,9 +42,9 @@ const toCommand = (session: number, { message, detail = '' }: Notice): RemoteCom
 const isListening = (client: pg.Client) => client.listenerCount('notification') > 0;
 
 interface SentCommands {
-  /** Commands that the work sent. */
+  /** The commands that the work sent. */
   readonly sent: RemoteCommand[];
-  /** Commands that sessions sent that watch for changes. */
+  /** The commands of the sessions that watch for changes. */
   readonly background: RemoteCommand[];
 }
 

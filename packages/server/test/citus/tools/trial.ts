@@ -82,15 +82,15 @@ export const openTrial = async ({ databaseURL, accounts, main }: TrialOptions): 
 
   const trialAccounts: TrialAccount[] = [];
   for (const account of accounts) {
-    // A node is down for several seconds. The pause limits the number of failed requests, which are all sent again at
-    // the end.
+    // The pause limits the number of failed requests while a node is down for several seconds: all of them are sent
+    // again at the end.
     const ledger = createLedger(clients, { readBack: urls, pauseMilliseconds: 200 });
     const { token } = account;
     for (const url of urls) await sendUntilStored(ledger, url, token);
     const cursor = await cursorOf(urls[0], token);
     trialAccounts.push({ ...account, ledger, streams: urls.map((url) => follow(url, token, cursor)) });
   }
-  // The streams start after the first event.
+  // Ignores the first event, after which the streams start.
   const missingIn = ({ ledger, streams }: TrialAccount) => {
     const [, ...later] = ledger.acknowledged;
     return streams.flatMap(({ received }) => later.filter((key) => !received.has(key)));
@@ -128,10 +128,10 @@ export const openTrial = async ({ databaseURL, accounts, main }: TrialOptions): 
       for (const account of trialAccounts) {
         const { ledger, token } = account;
         lost += judge(ledger, await readEverything(urls[0], token)).lost;
-        // A client that got no response retries; the event must still be stored only once.
+        // Retries like a client that got no response. The event must still be stored only once.
         await ledger.settle(urls[0], token);
         twice += judge(ledger, await readEverything(urls[1], token)).twice;
-        // Lost events can't arrive anymore, so there is no point in waiting long.
+        // Does not wait long if events were lost, because lost events can't arrive anymore.
         missing += await countMissing(account, lost > 0 ? 1_000 : patienceMilliseconds);
       }
       for (const server of servers) expect(await stopServerProcess(server)).toBe(0);

@@ -126,7 +126,7 @@ export const describeAccountDeletion = (newSite: NewSite): void => {
       let step = await store.deleteAccount({ account, most: 100, time: time + 500 });
       while (step.pauseMilliseconds === 0) step = await store.deleteAccount({ account, most: 100, time: time + 500 });
       expect(step).toEqual({ ...waiting, pauseMilliseconds: 1_500 });
-      // This server has not noticed the revocation yet.
+      // Logs an event on this server, which has not noticed the revocation yet.
       await site.browser.log({});
       const last = { account, most: 100, time: time + 2_000 };
       expect(await store.deleteAccount(last)).toMatchObject({ deletedEvents: 1, isGone: false });

@@ -125,7 +125,7 @@ export const describeAccounts = (newSite: NewSite): void => {
       expect(one).toBe(rowBytes.event + rowBytes.user);
       await site.server.log({ attributes: [['text', 'x'.repeat(500)]] }, { attributes: [] });
       expect(await bytesOf(site)).toBe(one + 2 * rowBytes.event + 504);
-      // A repeat stores nothing.
+      // Sends a repeat, which stores nothing.
       await site.server.log({ eventUUID: 'event-of-bytes', attributes: [] });
       await site.server.log({ eventUUID: 'event-of-bytes', attributes: [['text', 'x'.repeat(500)]] });
       const events = await bytesOf(site);
@@ -161,7 +161,7 @@ export const describeAccounts = (newSite: NewSite): void => {
       const own = await site.store.searchContact({ account: site.account, limit: 1 });
       expect(contactUUID).not.toBe(own.contacts[0]?.contactUUID);
       await site.erase(own.contacts[0]?.contactUUID as string);
-      // The user stays, without an owner.
+      // Waits until only the user is left, which stays, without an owner.
       await expect.poll(() => bytesOf(site)).toBe(before + rowBytes.user);
     });
   });

@@ -52,7 +52,7 @@ export const describeAudit = (newSite: NewSite): void => {
       ]);
       expect(entries.map(({ actor }) => actor)).toEqual([...Array(12).fill(server.tokenID), null, null, null]);
       expect(entries[0]).toMatchObject({ accountUUID, time: time + 1 });
-      // The entries contain no address, name or user.
+      // Expects no address, name or user in the entries.
       const text = JSON.stringify(entries);
       for (const personal of [ann, ben, laptop, phone]) expect(text).not.toContain(personal);
     });

@@ -86,7 +86,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       expect(await listIDs(site, 'tag')).not.toContain('id-5');
       expect(await listIDs(site, 'event')).toEqual([]);
       expect(await site.server.log({ eventID: 7 })).toMatchObject([{ refused: 'unknown_id' }]);
-      // A repeated removal has no effect.
+      // Repeats the removal, which has no effect.
       await site.change({ catalogues: { event: [{ id: '7', remove: true }] } });
       await site.change({ catalogues: { event: [{ id: '7' }] } });
       expect((await site.store.getAccount(site.account)).catalogues.event).toMatchObject([{ id: '7', name: '7' }]);
@@ -132,7 +132,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       const contact = { account, token: server.token, browser: false, address: ann, include: ['claim'] as const };
       const [claim] = (await site.store.getContact(contact)).claims ?? [];
       expect(claim).toMatchObject({ ...contactFields, contactProfileName: '<b>made up' });
-      // This contact has none of these values.
+      // Creates a contact that has none of these values.
       const { contactUUID } = await server.createContact({ address: 'cleo@example.com', userUUID: phone });
       expect((await server.getContact(contactUUID)).tags).toEqual([]);
     });
@@ -170,7 +170,8 @@ export const describeCatalogues = (newSite: NewSite): void => {
       await site.change({ contacts: [accountContact({ address: ben, addedTags: ['along'] })] });
       const { catalogues } = await site.store.getAccount(site.account);
       for (const { browser } of [...catalogues.tag, ...catalogues.attr]) expect(browser).toBe(false);
-      // Every createContact needs a profile, and a profile from a page never replaces another.
+      // Expects the profile to be open: every createContact needs a profile, and a profile from a page never replaces
+      // another.
       expect(catalogues.profile).toMatchObject([{ id: 'retail', browser: true }]);
       expect(catalogues.tag.map(({ id }) => id)).toEqual(['along', 'late', 'vip']);
       await expectRefusal(site.browser.createContact({ tags: ['vip'] }), 'id_not_for_browser', 'contactTagID');
@@ -225,7 +226,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       expect(await site.events()).toMatchObject([{ eventID: 7, eventName: 'Bought' }]);
     });
 
-    test('don’t list a tag or an attribute because it is removed from a contact', async () => {
+    test('do not list a tag or an attribute because it is removed from a contact', async () => {
       const site = await newSite();
       const { contactUUID } = await site.server.createContact();
       await site.update({

@@ -61,7 +61,7 @@ interface Logged {
   readonly attributes: readonly (readonly [string, string])[];
 }
 
-/** A simple model: how an event must read, given the pointers from merged IDs. */
+/** Models how an event must read, given the pointers from merged IDs. */
 const readAs = ({ attributes, ...event }: Logged, pointers: Record<'event' | 'attr', Map<string, string>>): Logged => {
   const read = new Map<string, string>();
   for (const [id] of attributes) {
@@ -380,7 +380,7 @@ export const describeEntryMerges = (newSite: NewSite): void => {
       const refused = (attempt: Promise<unknown>, field: string) => expectRefusal(attempt, 'merge_refused', field);
       await refused(merge('tag', 'a', 'a'), 'otherEntryID');
       await merge('tag', 'a', 'b');
-      // A repeated merge has no effect.
+      // Repeats the merge, which has no effect.
       await merge('tag', 'a', 'b');
       await refused(merge('tag', 'b', 'a'), 'entryID');
       await refused(merge('tag', 'b', 'c'), 'entryID');

@@ -6,7 +6,7 @@ import { expectRefusal, newToken } from '../../fixtures/store.ts';
 import type { NewSite } from '../sites.ts';
 
 let nth = 0;
-/** A string that no other test uses: tests share a store. */
+/** Returns a string that no other test uses, because tests share a store. */
 const unique = (what: string) => `${what}-${++nth}`;
 
 const invite = async ({ store, account, time }: Site, changes: Partial<NewInvitation> = {}) => {
@@ -115,7 +115,7 @@ export const describeMembers = (newSite: NewSite): void => {
       expect(again.invited).toEqual({ memberID, kind: 'server' });
       await expectRefusal(join(site, invitation.hash), 'invalid_token');
       expect((await join(site, again.invitation.hash)).access.kind).toBe('server');
-      // Once they have joined, the invitation can no longer change their role.
+      // After they have joined, the invitation can no longer change their role.
       const third = await invite(site, { emailaddress, kind: 'viewer' });
       expect(third.invited).toEqual({ memberID, kind: 'server' });
       expect(await store.listMembers({ account: site.account })).toMatchObject([{ memberID, kind: 'server' }]);
@@ -137,7 +137,7 @@ export const describeMembers = (newSite: NewSite): void => {
       await expectRefusal(startSession(site, intruder), 'invalid_token');
       await expectRefusal(join(site, invitation.hash), 'invalid_token');
       expect(await store.findAccess(other.session.hash, time)).toBeDefined();
-      // An owner can invite the same person again.
+      // Invites the same person again, as an owner can.
       const again = await invite(site, { emailaddress: intruder.emailaddress, by: server.token });
       const { access } = await join(site, again.invitation.hash);
       expect(
@@ -274,7 +274,7 @@ export const describeMembers = (newSite: NewSite): void => {
       expect([await kindOf(ann.session.hash), await kindOf(ben.session.hash)]).toEqual(['server', 'viewer']);
       await store.updateMember({ account, memberID: ann.memberID, kind: 'editor', time });
       expect(await kindOf(ann.session.hash)).toBe('editor');
-      // A token that was created in a session does not belong to the member.
+      // Creates a token in a session, which does not belong to the member.
       const { token = 0 } = (await store.findAccess(ann.session.hash, time)) ?? {};
       const childToken = newToken('server');
       await store.createToken({ ...childToken, account, createdBy: token });

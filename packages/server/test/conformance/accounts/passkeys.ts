@@ -6,7 +6,7 @@ import { expectRefusal, newToken } from '../../fixtures/store.ts';
 import type { NewSite } from '../sites.ts';
 
 let nth = 0;
-/** A string that no other test uses: tests share a store. */
+/** Returns a string that no other test uses, because tests share a store. */
 const unique = (what: string) => `${what}-of-passkeys-${++nth}`;
 
 const newPasskey = (changes: Partial<NewPasskey> = {}): NewPasskey => ({
@@ -68,7 +68,7 @@ export const describePasskeys = (newSite: NewSite): void => {
         ...{ passkeyID, origin, publicKey, counter },
       });
       expect(await store.findPasskey({ credentialID: unique('credential') })).toBeUndefined();
-      // A member who has no password can't sign in with a password.
+      // Finds no member: a member who has no password can't sign in with one.
       expect(await store.findMembers({ emailaddress, network: '', time })).toEqual([]);
     });
 
@@ -156,7 +156,7 @@ export const describePasskeys = (newSite: NewSite): void => {
       const raced = newChallenge(site);
       const outcomes = await Promise.allSettled([use(raced), use(raced), use(raced)]);
       expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected']);
-      // The store forgets a challenge when it expires; the caller checks the expiry.
+      // Only the caller checks the expiry of a challenge: the store forgets the challenge when it expires.
       await use(newChallenge(site, time + 2_000), time + 1_000);
       await use(challenge, time + 1_000);
     });

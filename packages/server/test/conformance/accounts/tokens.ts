@@ -122,7 +122,7 @@ export const describeTokens = (newSite: NewSite): void => {
       const { store, account, time } = await newSite();
       const token = newToken('viewer', { expiresTime: time + 10 });
       await store.createToken({ ...token, account });
-      // The second lookup is served from the cache.
+      // Repeats the look-up, which the cache then serves.
       for (const _ of ['read', 'cached']) {
         expect(await store.findAccess(token.hash, time + 9)).toMatchObject({ tokenID: token.tokenID });
         expect(await store.findAccess(token.hash, time + 10)).toBeUndefined();
@@ -190,7 +190,7 @@ export const describeTokens = (newSite: NewSite): void => {
         descendantIDs.push(token.tokenID);
         creator = ((await store.findAccess(token.hash, time)) as Access).token;
       }
-      // The descendants of an already revoked token are revoked too.
+      // Revokes the token again: the descendants of a token that is already revoked are revoked too.
       await store.revokeToken({ account, tokenID: descendantIDs[9] as string, time });
       const revoked = await store.revokeToken({ account, tokenID: server.tokenID, descendants: true, time: time + 1 });
       expect(revoked.revokedTime).toBe(time + 1);

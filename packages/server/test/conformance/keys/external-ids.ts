@@ -15,7 +15,7 @@ const get = ({ store, account, server }: Site, keys: { externalID?: string; addr
 const find = (site: Site, externalID: string) => get(site, { externalID });
 const uuidOf = async (site: Site, keys: { externalID?: string; address?: string }) =>
   (await get(site, keys)).contactUUID;
-/** The keys of a server's contact that has only an external ID. */
+/** Returns the keys of a contact from a server that has only an external ID. */
 const onlyID = (externalID: string) => ({ externalID, address: undefined, userUUID: null });
 
 export const describeExternalIDs = (newSite: NewSite): void => {

@@ -1,4 +1,4 @@
-/** Limits on claims and links. Reaching them must not reveal a contact's keys or a server's links to a page. */
+/** Tests limits on claims and links. Reaching them must not reveal a contact's keys or a server's links to a page. */
 import { limits } from '@firsthand/contract/limits';
 import { describe, expect, test } from 'vitest';
 import type { Refusal } from '../../../src/shared/refusal.ts';

@@ -1,4 +1,6 @@
-/** Properties of external IDs and addresses: contacts follow a simple model, and pages learn nothing about keys. */
+/**
+ * Tests properties of external IDs and addresses: contacts follow a simple model, and pages learn nothing about keys.
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Refusal } from '../../../src/shared/refusal.ts';
@@ -59,7 +61,10 @@ const createModel = () => {
     groupOf(person).find((one) => one[name] !== null)?.[name] ?? '';
   const holderOf = (name: 'externalID' | 'address', value: string) => people.find((one) => one[name] === value);
 
-  /** `isMatch`: a key identified the person. The key can be on a merged record, and then stays there. */
+  /**
+   * Writes keys to a person. `isMatch` is true if a key identified the person: that key can be on a merged record, and
+   * then stays there.
+   */
   const write = (person: Person, input: Keys, isMatch: boolean): string => {
     const root = rootOf(person);
     const present = keyOf(root, 'externalID');

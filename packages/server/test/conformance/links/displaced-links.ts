@@ -1,4 +1,5 @@
-// An attacker who knows a visitor's userUUID and claims an address for it must not take over a known contact's events.
+// Tests that an attacker who knows a visitor's userUUID, and claims an address for it, cannot take over a known
+// contact's events.
 import { describe, expect, test } from 'vitest';
 import type { Site } from '../../fixtures/site.ts';
 import { ann, ben, expectRefusal, laptop, newID } from '../../fixtures/store.ts';
@@ -105,7 +106,7 @@ export const describeDisplacedLinks = (newSite: NewSite): void => {
     test('keeps events that only a claim assigns to the contact, and still erases the contact', async () => {
       const site = await newSite();
       const { server, browser, store, account, time } = site;
-      // The claim comes first, and takes effect until the verified link is created.
+      // Claims first: the claim takes effect until the verified link is created.
       await browser.createContact({ address: mallory });
       await server.log({ eventUUID: 'event-claimed' });
       const { contactUUID } = await server.createContact({ address: ann });
@@ -119,7 +120,7 @@ export const describeDisplacedLinks = (newSite: NewSite): void => {
       });
       await store.eraseContact({ account, contactUUID: malloryUUID, verifiedOnly: true, time });
       await expectRefusal(server.getContact(malloryUUID), 'erased_contact');
-      // The erasure turned the claimed link into an unlink. Ann's link therefore also covers the earlier events.
+      // Ann's link now also covers the earlier events, because the erasure turned the claimed link into an unlink.
       expect(await site.owners()).toEqual({ 'event-claimed': contactUUID, 'event-of-ann': contactUUID });
     });
 

@@ -3,7 +3,7 @@ import type { Site } from '../../fixtures/site.ts';
 import { ann, ben, expectRefusal, hour, laptop, newID, phone } from '../../fixtures/store.ts';
 import type { NewSite } from '../sites.ts';
 
-/** The eventUUIDs of a contact's history. */
+/** Returns the eventUUIDs of a contact's history. */
 const historyOf = async ({ events }: Site, contactUUID: string) =>
   (await events({ contactUUID })).map(({ eventUUID }) => eventUUID);
 
@@ -12,7 +12,7 @@ const linksOf = async ({ server }: Site, contactUUID: string) =>
 
 export const describeLinks = (newSite: NewSite): void => {
   describe('the owner of an event', () => {
-    test('is unknown until its user is identified; then it is that contact, even for the first event', async () => {
+    test('is unknown until its user is identified; then it is that contact, even for the user’s first event', async () => {
       const site = await newSite();
       await site.server.log({ eventUUID: 'event-1' }, { eventUUID: 'event-2' });
       expect(await site.owners()).toEqual({ 'event-1': '', 'event-2': '' });

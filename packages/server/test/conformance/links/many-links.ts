@@ -1,5 +1,5 @@
-// Limits on claimed links: those of a user for whom many addresses are claimed, and those of a contact that many users
-// claim.
+// Tests limits on claimed links: those of a user for whom many addresses are claimed, and those of a contact that many
+// users claim.
 import { limits } from '@firsthand/contract/limits';
 import { describe, expect, test } from 'vitest';
 import { why } from '../../../src/identity/ownership.ts';
@@ -66,7 +66,7 @@ const createModel = (addresses: readonly string[]) => {
     unlink() {
       if (decideUnlink(statements)) append(null, true, null);
     },
-    /** The nth handle of the claims that have a link. */
+    /** Returns the nth handle of the claims that have a link. */
     someHandle: (nth: number) => statements.flatMap(({ handle }) => handle ?? []).at(nth),
     accept(accepted: string) {
       statements = statements.map((statement) =>
@@ -108,7 +108,7 @@ export const describeManyLinks = (newSite: NewSite): void => {
       await expectRefusal(browser.getContact(oldest.contactUUID), 'unknown_contact');
       for (const { contactUUID } of [accepted, second]) await browser.getContact(contactUUID);
       const acceptedUUID = await contactOf(site, 'accepted@example.com');
-      // The dropped claim no longer has an effect, so the accepted link also covers earlier events.
+      // The accepted link also covers earlier events, because the dropped claim no longer has an effect.
       expect(await site.owners()).toEqual({
         'event-first-1': acceptedUUID,
         'event-oldest-1': acceptedUUID,
@@ -124,7 +124,7 @@ export const describeManyLinks = (newSite: NewSite): void => {
       expect(await linksTo(site, 'second@example.com')).toEqual([]);
       await server.log({ eventUUID: 'event-of-ann-1' });
       expect((await site.owners())['event-of-ann-1']).toBe(contactUUID);
-      // The repeated request runs again, because its claim is gone.
+      // Repeats a request, which runs again because its claim is gone.
       const again = await claim('oldest@example.com', { requestUUID: 'request-of-oldest' });
       expect(again.exists).toBe(false);
       expect(again.contactUUID).not.toBe(oldest.contactUUID);
@@ -142,7 +142,7 @@ export const describeManyLinks = (newSite: NewSite): void => {
       expect((await linksTo(site, ann)).length + (await linksTo(site, ben)).length).toBe(maxLinks);
       expect(handles.size).toBe(2);
       for (const handle of handles) await site.browser.getContact(handle);
-      // 111 links were created, starting with Ann's. The oldest that remains is Ben's.
+      // 111 links were created, starting with Ann's. The oldest link that remains is Ben's.
       expect(await site.owners()).toEqual({ 'event-before-1': await contactOf(site, ben) });
     });
 
@@ -234,7 +234,8 @@ export const describeManyLinksToContact = (newSite: NewSite): void => {
       const second = await claim('second-visitor-1');
       const perUser = maxLinks / 2;
       const crowd = limits.claimedLinksPerContact / perUser;
-      // Low concurrency: each claim waits for the claims before it, and times out after five seconds.
+      // The number of concurrent claims: few, because each claim waits for the claims before it, and times out after
+      // five seconds.
       const concurrency = 3;
       for (let first = 0; first < crowd - 1; first += concurrency)
         await Promise.all(
@@ -243,7 +244,8 @@ export const describeManyLinksToContact = (newSite: NewSite): void => {
           ),
         );
       await linkInTurn(crowd, perUser - 2);
-      // Three links are accepted or verified. The fourth is by the contact's other key, which has its own limit.
+      // The number of links that do not count: three are accepted or verified, and the fourth has the contact's other
+      // key, which has its own limit.
       const uncounted = 4;
       const countLinks = async () => (await site.server.getContact(contactUUID, 'link')).linkCount;
       const owned = Object.fromEntries(users.map((userUUID) => [eventOf(userUUID), contactUUID]));
@@ -253,7 +255,7 @@ export const describeManyLinksToContact = (newSite: NewSite): void => {
       await linkInTurn(crowd, 1);
       expect(await countLinks()).toBe(limits.claimedLinksPerContact + uncounted);
       await expectRefusal(site.browser.getContact(oldest.contactUUID), 'unknown_contact');
-      // The dropped link no longer has an effect; the user's later link does.
+      // The dropped link no longer has an effect, but the user's later link does.
       const afterOldest = { ...owned, [eventOf('oldest-visitor-1')]: await contactOf(site, ben) };
       expect(await site.owners()).toEqual(afterOldest);
 
@@ -262,7 +264,7 @@ export const describeManyLinksToContact = (newSite: NewSite): void => {
       expect(await site.owners()).toEqual({ ...afterOldest, [eventOf('second-visitor-1')]: '' });
       for (const { contactUUID: handle } of [accepted, verified, proven, byID]) await site.browser.getContact(handle);
 
-      // An accepted claim makes room: its links no longer count toward the limit.
+      // Accepts a claim, which makes room: its links no longer count toward the limit.
       const first = await claim('going-to-and-fro-0');
       await site.acceptClaim(first.contactUUID);
       const acceptedLinks = (await countLinks()) as number;

@@ -18,7 +18,7 @@ import { withoutQueueLimit } from '../../weaknesses/http.ts';
 import { createLedger, judge, readDatabase } from '../tools/ledger.ts';
 
 const seconds = times({ quick: 3, full: 60 });
-/** In addition to the memory of the idle server. */
+/** The maximum growth, in addition to the memory of the idle server. */
 const maxGrowthMegabytes = 512;
 
 let folder: string;
@@ -44,7 +44,7 @@ const overload = async (name: string, main?: string) => {
   const keys = readDatabase(path);
   const { endings, withoutRetryAfter } = ledger;
   const others = [...endings].filter(([ending]) => !['200', '429', '503'].includes(ending));
-  // A refused event must not be stored, because the client retries it.
+  // Events that were refused must not be stored, because the client retries them.
   const unacknowledged = keys.length - ledger.acknowledged.size;
   const refused = endings.get('503') ?? 0;
   return {

@@ -82,7 +82,8 @@ test('survives connections that use up all file descriptors, and erases contacts
   expect(ours).toMatchObject({ survived: true, erased: rounds, recorded: true });
   expect([...new Set(ours.statuses)]).toEqual([200]);
 
-  // Without the limit, connections use up all descriptors. An erasure can be refused, but the server keeps running.
+  // Without the limit, connections use up all descriptors. An erasure can then be refused, but the server keeps
+  // running.
   const full = await exhaust('full', changeServer(folder, 'without-limit', withoutConnectionLimit));
   expect(full).toMatchObject({ survived: true, erased: rounds, recorded: true });
   expect([200, 503]).toEqual(expect.arrayContaining([...new Set(full.statuses)]));

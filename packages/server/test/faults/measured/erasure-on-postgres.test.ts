@@ -82,7 +82,7 @@ const eraseContacts = async (name: string, main?: string) => {
   await Promise.all(writing);
   await stopServerProcess(served);
 
-  /** The duration of the longest write that overlaps this period. */
+  /** Returns the duration of the longest write that overlaps this period. */
   const longestIn = (began: number, ended: number) =>
     Math.max(0, ...writes.filter((write) => write.began < ended && write.ended > began).map(durationOf));
   const isWithin = (write: Write) => erasures.some(({ began, ended }) => write.began > began && write.ended < ended);

@@ -11,7 +11,7 @@ import { changeServer } from '../../tools/weakened-server.ts';
 import { neverCheckpointing } from '../../weaknesses/store.ts';
 import { createLedger, judge, readDatabase } from '../tools/ledger.ts';
 
-/** The total size of the events. Their pages and indexes take more space. */
+/** The total size of the events. Their pages and indexes take additional space. */
 const totalBytes = times({ quick: 100, full: 500 }) * 1024 * 1024;
 const maxMebibytes = 64;
 const batch = 400;

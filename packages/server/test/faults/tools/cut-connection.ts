@@ -1,4 +1,4 @@
-/** A proxy that cuts connections after a given number of bytes of the request or of the response. */
+/** Opens a proxy that cuts connections after a given number of bytes of the request or of the response. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 

@@ -79,7 +79,7 @@ class DiskFile {
   }
 }
 
-/** Random sectors of a write, as if the power failed during it. */
+/** Returns random sectors of a write, as if the power failed during it. */
 const tearWrite = (write: Write, random: () => number): Write[] => {
   if ('truncateTo' in write) return [write];
   const pieces: Write[] = [];

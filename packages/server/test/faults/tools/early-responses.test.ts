@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { findEarlyResponses, listAcknowledgedEvents } from './early-responses.ts';
 import { parseCalls } from './tracing.ts';
 
-/** Thread 10 responds, thread 11 writes. */
+/** In these logs, thread 10 responds, and thread 11 writes. */
 const onLog = (call: string) => `11 ${call}(5</data/firsthand.db-wal>`;
 const onDatabase = '11 fsync(4</data/firsthand.db>';
 const fails = ') = -1 EIO (Input/output error) (INJECTED)';

@@ -12,7 +12,10 @@ export const straceOptions = ['-s', '4096', '-e', 'trace=fsync,fdatasync,pwrite6
 const eventsIn = ({ text }: TracedCall): readonly string[] => text.match(/event_\d{10}/g) ?? [];
 
 const isFrameWrite = ({ text }: TracedCall): boolean => /^pwrite64\(\d+<[^>]*-wal>.* = \d+$/.test(text);
-/** Only syncs of paths count. Standard error, for example, can be a socket, which can't be synced. */
+/**
+ * Whether a sync failed. Only syncs of paths count: standard error, for example, can be a socket, which can't be
+ * synced.
+ */
 const isFailedSync = ({ text }: TracedCall): boolean => /^f(?:data)?sync\(\d+<\/.* = -1 /.test(text);
 
 /** The events that responses acknowledged. */

@@ -71,8 +71,8 @@ export const createLedger = (clients: number, options: LedgerOptions = {}): Ledg
   const count = (name: string) => endings.set(name, (endings.get(name) ?? 0) + 1);
 
   /**
-   * A refused read proves nothing. A retried event can be older than the newest page, so this function reads further
-   * pages.
+   * Reads events back. A refused read proves nothing. Reads further pages, because a retried event can be older than
+   * the newest page.
    */
   const checkReadBack = async (token: string, event: SentEvent): Promise<void> => {
     const url = readBack[sent % readBack.length];
@@ -107,7 +107,7 @@ export const createLedger = (clients: number, options: LedgerOptions = {}): Ledg
         method: 'POST',
         body: JSON.stringify(body),
       });
-      // json() throws if the response is cut off in the middle.
+      // Rejects if the response is cut off in the middle.
       const parsed = (await response.json()) as { event?: { status: string }[] };
       if (parsed.event?.some(({ status }) => status !== '200')) return { broken: 'an event of a batch' };
       return { status: response.status, retryAfter: response.headers.get('Retry-After') };
@@ -151,7 +151,7 @@ export const createLedger = (clients: number, options: LedgerOptions = {}): Ledg
       const client = async (number: number) => {
         while (!stopped) {
           const events = Array.from({ length: onlyBatches || number % 4 === 0 ? batch : 1 }, createEvent);
-          // The server is down or stopping, so don't retry in a tight loop.
+          // Pauses, because the server is down or stopping.
           if (!(await post(url, token, events))) await wait(pauseMilliseconds);
         }
       };
@@ -172,7 +172,7 @@ export const createLedger = (clients: number, options: LedgerOptions = {}): Ledg
           throw new Error(`a healthy server did not respond 200: ${JSON.stringify([...endings])}`);
         }
       };
-      // More concurrent clients could exceed the server's limits, so that it responds with 503.
+      // Limits concurrency: more concurrent clients could exceed the server's limits, so that it responds with 503.
       await Promise.all(Array.from({ length: Math.min(clients, 8) }, client));
     },
   };
@@ -193,7 +193,7 @@ export const createReader = (token: string) => {
         });
         if (!response.ok) throw new Error(`getEvent answered ${response.status}: ${await response.text()}`);
         const { event, nextCursor } = (await response.json()) as { event: SentEvent[]; nextCursor: string };
-        // The last page has no cursor, so the next call reads it again.
+        // Does not advance: the last page has no cursor, so the next call reads it again.
         if (nextCursor === '') {
           const page = event.map(keyOf);
           return [...held, ...page];

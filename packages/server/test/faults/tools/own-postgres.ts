@@ -1,4 +1,4 @@
-/** A private PostgreSQL for a test file, and a folder for changed servers. */
+/** Starts a private PostgreSQL for a test file, and creates a folder for changed servers. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -19,7 +19,10 @@ export interface PublishedClient {
 type OpenClient = (settings: { readonly writeKey: string; readonly host: string }) => PublishedClient;
 
 const messagesPerBatch = 5;
-/** More retries than a test needs, because a client that gives up loses its messages, as its documentation states. */
+/**
+ * The maximum number of retries: more than a test needs, because a client that gives up loses its messages, as its
+ * documentation states.
+ */
 const retries = 1_000;
 
 const settle = (send: (done: (error?: unknown) => void) => void): Promise<void> =>

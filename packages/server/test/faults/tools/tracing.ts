@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from 'node:fs';
 export const strace = (log: string, ...options: readonly string[]): string[] => [
   'strace',
   '-f',
-  // Much faster, but strace 6.1 injects no signals with this option.
+  // Makes strace much faster, but strace 6.1 injects no signals with this option.
   ...(options.some((option) => option.includes('signal=')) ? [] : ['--seccomp-bpf']),
   '-y',
   '-o',
@@ -33,7 +33,7 @@ const tryToAttach = async (pid: number, log: string, options: readonly string[])
 
 /** Attaches strace to a running process and all its threads. Returns a function that detaches strace. */
 export const attachStrace = async (pid: number, log: string, ...options: readonly string[]) => {
-  // strace gives up if a thread ends while it attaches.
+  // Retries, because strace gives up if a thread ends while it attaches.
   for (let left = 5; ; left -= 1) {
     const tracer = await tryToAttach(pid, log, options);
     if (typeof tracer !== 'string') {
@@ -74,7 +74,7 @@ export const parseCalls = (text: string): TracedCall[] => {
   for (const [at, line] of text.split('\n').entries()) {
     const [, thread = '', rest = ''] = /^(\d+)\s+(.*)$/.exec(line) ?? [];
     const resumed = /^<\.\.\. \w+ resumed>(.*)$/.exec(rest)?.[1];
-    // The call was interrupted by another thread's call, by the end of the process, or by detaching strace.
+    // The call was interrupted: by another thread's call, by the end of the process, or by detaching strace.
     const [cut] = /\s*<(?:unfinished|detached) \.\.\.>$/.exec(rest) ?? [];
     if (cut !== undefined) unfinished.set(thread, { text: rest.slice(0, -cut.length), began: at });
     else if (resumed === undefined) calls.push({ thread, text: rest, began: at, ended: at });

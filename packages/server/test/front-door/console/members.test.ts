@@ -188,14 +188,14 @@ it('limits an address to ten failed sign-ins, separately from the limits of memb
   for (let nth = 0; nth < 10; nth += 1)
     expect((await signInWith(scene, { emailaddress, password: 'not this one, not this' })).status).toBe(401);
   expect((await signInWith(scene, { emailaddress, password })).status).toBe(429);
-  // Signing in with a token still works.
+  // Signs in with a token, which still works.
   expect((await signInWith(scene, { tokenUUID: scene.tokens.viewer })).status).toBe(200);
 });
 
 it('checks at most thirty passwords for an invitation per address', async () => {
   const { invitationCode } = await invite();
   let checkCount = 0;
-  // A slow machine allows a few more: one every ten seconds.
+  // Allows a few more on a slow machine: one every ten seconds.
   for (; checkCount < 60; checkCount += 1) {
     const { status, body } = await accept(invitationCode, { password: 'fifteen letters' });
     if (status === 429) break;
@@ -213,11 +213,11 @@ it('does not lock a member out at a known address when others fail from many add
   expect((await signInFrom('192.0.2.1')).status).toBe(200);
   for (let nth = 0; nth < 50; nth += 1)
     expect((await signInFrom(`198.51.100.${nth % 5}`, 'not this one, not this')).status).toBe(401);
-  // Concurrently, because each response is delayed by a second.
+  // Sends concurrently, because each response is delayed by a second.
   const refused = await Promise.all(Array.from({ length: 12 }, () => signInFrom('203.0.113.1')));
   expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([429]));
   expect((await signInFrom('192.0.2.1')).status).toBe(200);
-  // Rejections for the e-mail address do not count against the IP address.
+  // Signs in with another address, because rejections for an e-mail address do not count against the IP address.
   const other = { emailaddress: 'nobody@shop.example', password };
   const response = await signInWith(scene, other, '', consoleOrigin, from('203.0.113.1'));
   expect(response.status).toBe(401);
@@ -260,7 +260,7 @@ it('does not count a sign-in that is rejected because too many passwords are bei
       signInFrom(`198.51.100.${nth}`, { emailaddress: `b${nth}@shop.example`, password }),
     );
     await expect.poll(() => placesTaken).toBe(waiting.length);
-    // This is more than the limits allow from one address.
+    // Sends more than the limits allow from one address.
     const refused = await Promise.all(Array.from({ length: 40 }, () => signInFrom('192.0.2.1', { password })));
     expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([429]));
     finish();
@@ -280,7 +280,7 @@ it('hashes at most sixty passwords per /48 for unknown clients, in addition to t
   const guess = (nth: number) =>
     signInFrom(`2001:db8:1:${nth.toString(16)}::1`, { emailaddress: `b${nth}@shop.example`, password });
   let hashCount = 0;
-  // A slow machine allows a few more: one every two seconds.
+  // Allows a few more on a slow machine: one every two seconds.
   while (hashCount < 200 && (await guess(hashCount + 1)).status === 401) hashCount += 1;
   expect(hashCount).toBeGreaterThanOrEqual(59);
   expect(hashCount).toBeLessThan(200);
@@ -331,7 +331,7 @@ describe('an owner of other accounts who uses a member’s e-mail address', () =
     await joinAnother();
     const wrong = { password: 'not this one, not this' };
     let guessCount = 0;
-    // A slow machine allows a few more: one every 72 seconds.
+    // Allows a few more on a slow machine: one every 72 seconds.
     while (guessCount < 100 && (await signInFrom(`198.51.100.${guessCount % 20}`, wrong)).status === 401)
       guessCount += 1;
     expect(guessCount).toBeGreaterThanOrEqual(50);
@@ -516,7 +516,7 @@ describe('a person in two accounts', () => {
     const { session, sessions } = await sessionsOf(cookie);
     expect(session).toEqual(second.body.session);
     expect(sessions).toEqual([second.body.session, first.body.session]);
-    // A second session of the same account replaces the first.
+    // Signs in to the same account again, which replaces the first session.
     const third = await signInWith(scene, { tokenUUID: scene.tokens.server }, cookie);
     expect((await sessionsOf(cookieFrom(third.headers))).sessions).toEqual([third.body.session, second.body.session]);
     expect((await sessionsOf(cookie)).sessions).toEqual([second.body.session]);

@@ -17,7 +17,7 @@ const minute = 60_000;
 
 let scene: Scene;
 let time: number;
-/** The store methods that requests called, without recordTokenUses, which the server calls later. */
+/** The store methods that requests have called, without recordTokenUses, which the server calls later. */
 let storeCalls: string[];
 const recordCalls = (store: Store): Store =>
   new Proxy(store, {
@@ -124,7 +124,7 @@ it('lets a person join with a passkey, and sign in with it from any browser with
       ...{ createdTime: expect.any(String), lastUsedTime: expect.any(String) },
     },
   ]);
-  // Without a password, the member can't sign in with one.
+  // Expects no sign-in without a password, because the member has none.
   expect((await signInWith(scene, { emailaddress, password })).status).toBe(401);
   expect(scene.logged()).not.toContain(emailaddress);
   expect(scene.logged()).not.toContain(passkey.response.signature);
@@ -205,7 +205,7 @@ it('accepts no response twice, even on another server of the same database', asy
   });
   const { options, page } = await requestOptions('to-sign-in');
   const passkey = signWith(credential, options, consoleOrigin);
-  // A server that did not create the challenge accepts it too, but only once.
+  // Sends the response to both servers. The server that did not create the challenge accepts it too, but only once.
   const answers = [
     await send('sign-in', { passkey }, { ...page, ways: createSenders(other) }),
     await send('sign-in', { passkey }, { ...page, ways: createSenders(other) }),
@@ -326,7 +326,7 @@ it('limits a member to ten passkeys, and to one passkey per authenticator', asyn
   expect(options.excludeCredentials).toMatchObject([{ id: first.credential.id, transports: ['internal'] }]);
   expect((await add(page, { id: first.credential.id })).body.error.field).toBe('passkey');
   for (let nth = 1; nth < limits.passkeysPerMember; nth += 1) expect((await add(page)).status).toBe(200);
-  // The server rejects this early, before the person creates a useless passkey.
+  // Expects an early refusal, before the person creates a useless passkey.
   const refused = await send('passkeys/to-add', {}, page);
   expect([refused.status, refused.body.error.message]).toEqual([
     400,
@@ -382,7 +382,7 @@ it('accepts self attestation', async () => {
 it('quickly rejects bytes that are not an attestation', async () => {
   const page = await joinWithPassword();
   const { options, page: challenge } = await requestOptions('to-add', {}, page);
-  // Without user verification, the attestation is invalid, no matter which byte is changed.
+  // Leaves out user verification, so that the attestation is invalid no matter which byte is changed.
   const { passkey } = makePasskey(options, consoleOrigin, { flags: 1 });
   const whole = Buffer.from(passkey.response.attestationObject, 'base64url');
   const attestations = [
@@ -390,7 +390,7 @@ it('quickly rejects bytes that are not an attestation', async () => {
     ...Array.from({ length: whole.length }, (_, nth) =>
       Buffer.from(whole.map((byte, at) => (at === nth ? 0xff : byte))),
     ),
-    // The inputs are nested arrays (RFC 8949), and a map and a string with a huge declared length.
+    // Inputs with nested arrays (RFC 8949), and a map and a string with a huge declared length.
     ...['81'.repeat(12_000), `bb${'f'.repeat(16)}`, `7b001fffffffffffff${'61'.repeat(99)}`, '9f'.repeat(12_000)].map(
       (hex) => Buffer.from(hex, 'hex'),
     ),
@@ -563,7 +563,7 @@ describe('an address', () => {
       ['sign-in', { passkey: {} }],
       ['passkeys/add', { passkey: {} }],
     ] as const;
-    // Concurrently, because each 429 is delayed by a second.
+    // Sends concurrently, because each 429 is delayed by a second.
     await Promise.all(
       paths.map(async ([path, fields]) => {
         const refused = await limited(() => send(path, fields, page));
@@ -593,7 +593,7 @@ describe('an address', () => {
       return send('passkeys/to-add', {}, page);
     });
     expect(refused).toBeDefined();
-    // The server records token uses in the background.
+    // Excludes token uses, which the server records in the background.
     expect(storeCalls.filter((name) => name !== 'recordTokenUses')).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-/** Requests as a browser sends them for the console's pages. */
+/** Sends requests as a browser does for the console's pages. */
 import type { Fields, ParsedResponse, Scene } from '../../fixtures/scene.ts';
 
 export const consoleOrigin = 'https://events.shop.example';

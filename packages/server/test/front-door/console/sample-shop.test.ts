@@ -1,4 +1,4 @@
-/** Who is allowed to remove the sample shop, and who can see that it exists. */
+/** Tests who is allowed to remove the sample shop, and who can see that it exists. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { openScene, type Scene } from '../../fixtures/scene.ts';
 import { consoleOrigin, cookieFrom, fromConsole, signInWith } from './requests.ts';

@@ -1,4 +1,4 @@
-/** Signing in to the console, and when a session ends. */
+/** Tests signing in to the console, and when a session ends. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSignInCodes, type SignInCodes } from '../../../src/http/console/sign-in-codes.ts';
 import { openScene, type Scene } from '../../fixtures/scene.ts';
@@ -90,7 +90,7 @@ it('ends a session when the user signs out, which clears the cookie and is in th
   const { body } = await scene.get('/account/listAudit', { tokenUUID: scene.tokens.server });
   const [ended, created] = body.audit;
   expect([ended.action, created.action]).toEqual(['revokeToken', 'createToken']);
-  // The actor is the token that began the session, because the session's row can be deleted later.
+  // Expects the token that began the session as the actor, because the session's row can be deleted later.
   expect(ended.actor).toBe(created.actor);
   expect([ended.subject.tokenID, created.subject.tokenID]).toEqual(Array(2).fill(signedIn.session.sessionID));
   await advance(10 * 86_400_000);
@@ -185,7 +185,7 @@ describe('the code in a sign-in link', () => {
     const refused = await signInWith(scene, { code }, '', local, elsewhere);
     expect([refused.status, refused.body.error.field]).toEqual([401, 'code']);
     expect((await signInWith(scene, { code }, '', 'https://rebound.example', here)).status).toBe(403);
-    // Neither attempt has used up the code.
+    // The code still works, because neither attempt has used it up.
     expect((await signInWith(scene, { code }, '', local, here)).status).toBe(200);
   });
 });

@@ -386,7 +386,7 @@ describe('exportContact and eraseContact', () => {
     const userUUIDs = Array.from({ length: 130 }, (_, nth) => `visitor-of-many-${nth}`);
     for (const userUUID of userUUIDs) await create({ userUUID, contactEmailaddress }, 'browser');
     await scene.post('/event/logEvent', { tokenUUID: scene.tokens.server, userUUID: userUUIDs[0], eventID: 1 });
-    /** The users in each list, including repeats. */
+    /** Returns the users in each list, including repeats. */
     const readAll = async (readPage: (cursor: string) => Promise<Fields>) => {
       const users: Record<'claim' | 'link' | 'event', string[]> = { claim: [], link: [], event: [] };
       let cursor = '';

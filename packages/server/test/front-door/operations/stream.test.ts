@@ -260,7 +260,7 @@ describe('streamEvents', () => {
       wrap: (store) => ({
         ...store,
         getEvents: (query) => {
-          // Open streams still read, in ascending order without a filter.
+          // Ignores open streams, which still read, in ascending order without a filter.
           if (refused && (query.order === 'desc' || query.eventID === 7)) reads.push(query);
           return store.getEvents(query);
         },

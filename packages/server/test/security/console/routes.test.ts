@@ -1,4 +1,4 @@
-/** Routes that the console uses in addition to operations have no effect without a valid session. */
+/** Tests that routes that the console uses in addition to operations have no effect without a valid session. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createPasswords } from '../../../src/http/console/passwords.ts';
 import { type Fields, openScene, type Scene } from '../../fixtures/scene.ts';

@@ -1,6 +1,6 @@
 /**
- * A console session has the rights of its token or member, works only for the console's own pages, and appears in no
- * log.
+ * Tests that a console session has the rights of its token or member, works only for the console's own pages, and
+ * appears in no log.
  */
 import type { Operation } from '@firsthand/contract/operations';
 import { expect, test } from 'vitest';
@@ -73,7 +73,7 @@ test.each([
     for (const each of operationPaths) {
       const fields = () => smallestInput[each.name](scene, 'server');
       const byToken = await call(scene, each, await fields(), { Authorization: `Bearer ${scene.tokens[kind]}` });
-      // createHandover compares the Origin with its `from`.
+      // Omits the Origin, which createHandover compares with its `from`.
       const { Origin: _, ...headers } = headersOfPage;
       const bySession = await call(scene, each, await fields(), headers);
       expect([each.path, bySession]).toEqual([each.path, byToken]);

@@ -1,4 +1,7 @@
-/** A share link shows only what was shared, no matter what its holder sends, and nothing once the link has ended. */
+/**
+ * Tests that a share link shows only what was shared, no matter what its holder sends, and nothing once the link has
+ * ended.
+ */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -249,7 +252,7 @@ test('reveals nothing about a share link’s filter if a report is refused after
     expect(refused.status).toBe(status);
     expect(JSON.stringify(refused.body)).not.toMatch(/mail|@/);
     computeResult = async () => undefined;
-    // For ten seconds, a report that was too slow is not tried again; any other is.
+    // Expects that for ten seconds, a report that was too slow is not tried again, unlike any other report.
     expect((await readReport({ shareSecret })).status).toBe(code === 'report_too_slow' ? 503 : 200);
   }
 });
@@ -338,7 +341,7 @@ describe('a share link', () => {
       readReport({ shareSecret, part: 'pages' }),
       readReport({ shareSecret, part: 'pages' }),
     ];
-    // Each request has found the link before the link ends.
+    // Waits until each request has found the link, before the link ends.
     await readLink(shareSecret);
     await new Promise((resolve) => setTimeout(resolve, 50));
     await end(shareID);
@@ -349,7 +352,7 @@ describe('a share link', () => {
         { code: 'unknown_share_link', message: 'this link is no longer valid' },
       ]);
     }
-    // The waiting report did not run.
+    // Expects that the waiting report did not run.
     expect(takeQueries().map((query) => query.report)).toEqual(['totals']);
   });
 
@@ -384,7 +387,7 @@ test('limits guesses of secrets, without delaying readers at the same address', 
     expect(statuses.filter((status) => status === 404)).toHaveLength(10);
     expect(statuses.filter((status) => status === 429)).toHaveLength(20);
     expect((await limitedScene.send(`/console/shared/share_${'y'.repeat(32)}`)).status).toBe(429);
-    // This includes readers of a link that was never opened before.
+    // Includes readers of a link that was never opened before.
     for (const secret of [shareSecret, (await createLink({}, limitedScene)).shareSecret]) {
       expect((await showIn(secret)).status).toBe(200);
       expect((await limitedScene.send(`/console/shared/${secret}`)).status).toBe(200);
@@ -392,7 +395,7 @@ test('limits guesses of secrets, without delaying readers at the same address', 
     // Wrong secrets don't use up the rate limit for valid secrets.
     const right = await Promise.all(Array.from({ length: 250 }, () => showIn(shareSecret)));
     expect(new Set(right.map(({ status }) => status))).toEqual(new Set([200]));
-    // The account stores only the hash.
+    // Expects that the account stores only the hash.
     const account = (await limitedScene.store.findAccount(limitedScene.accountUUID)) as number;
     expect(JSON.stringify(await limitedScene.store.listShareLinks({ account }))).not.toContain(shareSecret);
   } finally {
@@ -428,7 +431,7 @@ test('runs one report at a time during a flood on all links of an account, and q
     });
   await expect.poll(() => refused).toBeGreaterThan(100);
   expect(reports.requests).toHaveLength(1);
-  // The flood does not delay another account.
+  // Reads a link of another account, which the flood does not delay.
   const { body } = await scene.post('/account/createAccount', { tokenUUID: scene.tokens.operator, accountName: 'B' });
   const other = await createLink({}, { ...scene, tokens: { ...scene.tokens, server: body.serverTokenUUID } });
   const otherResponse = readReport(other);
@@ -437,8 +440,8 @@ test('runs one report at a time during a flood on all links of an account, and q
   release();
   await Promise.all(flood);
   expect((await otherResponse).status).toBe(200);
-  // Each account runs one report at a time. The flooded account has run only the waiting reports; each responds to all
-  // identical requests.
+  // Expects one report at a time for each account. The flooded account has run only the waiting reports, each of which
+  // responds to all identical requests.
   expect(maxRunning).toBe(2);
   expect(reports.requests.length).toBeLessThanOrEqual(27);
 });

@@ -1,6 +1,6 @@
 /**
- * Attackers with many addresses or their own accounts can neither lock a member out nor exceed the limits on password
- * guesses.
+ * Tests that attackers with many addresses or their own accounts can neither lock a member out nor exceed the limits on
+ * password guesses.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** A server behind a proxy that reports any client address. The first account is the attacked member's. */
+/** Starts a server behind a proxy that reports any client address. The first account belongs to the attacked member. */
 const start = async (name: string, accounts: number, main?: string) => {
   const path = join(folder, `${name}.db`);
   const tokens: string[] = [];

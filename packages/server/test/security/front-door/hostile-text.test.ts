@@ -1,4 +1,7 @@
-/** Any text is either refused with 400 or stored exactly, so reads return what was sent. Nothing else changes. */
+/**
+ * Tests that any text is either refused with 400 or stored exactly, so that reads return what was sent. Nothing else
+ * changes.
+ */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Store } from '../../../src/store/store.ts';
@@ -328,7 +331,7 @@ const literal = fc.oneof(
 
 const property = (to: () => Scene) =>
   fc.asyncProperty(fc.constantFrom(...slots), literal, async (slot, sent) => {
-    // Text that closes its place in the JSON turns the request into a different one.
+    // Skips text that closes its place in the JSON, because it turns the request into a different request.
     const wrong = await sendAndCompare(to(), slot, sent);
     if (wrong === undefined) return;
     if (!isAlone(sent)) tally.otherRequests += 1;

@@ -1,6 +1,6 @@
 /**
- * Hostile messages to Segment's HTTP API: none causes an internal error, affects another account, or gets an error
- * response.
+ * Tests hostile messages to Segment's HTTP API: none causes an internal error, affects another account, or gets an
+ * error response.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openScene, type Scene } from '../../fixtures/scene.ts';

@@ -18,7 +18,9 @@ import { changeServer } from '../../tools/weakened-server.ts';
 import { withoutClaimLimit, withoutContactLinkLimit, withoutUserLinkLimit } from '../../weaknesses/store.ts';
 
 const claims = times({ quick: 1_500, full: 100_000 });
-/** Fewer claims, because each costs more than the previous one without a limit. */
+/**
+ * The number of claims on the weakened server: fewer, because each costs more than the previous claim without a limit.
+ */
 const weakenedClaims = Math.min(claims, 10_000);
 const usersInTurn = times({ quick: 25, full: 1_000 });
 /** The number of links to each of the two addresses that a user claims alternately. */
@@ -99,7 +101,7 @@ const attack = async (name: string, { count, turns = 1 }: { count: number; turns
   });
   while (!erasure) await write();
   await erasing;
-  // Most of an erasure's work happens after it is acknowledged.
+  // Waits for the end of the erasure, because most of its work happens after it is acknowledged.
   do {
     for (let nth = 0; nth < 20; nth += 1) await write();
   } while (!(await ask('/contact/eraseContact', { contactUUID })).body.complete);
@@ -114,7 +116,10 @@ const attack = async (name: string, { count, turns = 1 }: { count: number; turns
   };
 };
 
-/** Only full runs, on an otherwise idle machine, check durations. Each of these operations once took seconds. */
+/**
+ * The maximum duration, which only full runs check, on an otherwise idle machine. Each of these operations once took
+ * seconds.
+ */
 const maxMilliseconds = times({ quick: 120_000, full: 2_000 });
 
 const formatMilliseconds = ({ milliseconds }: Measurement) => `${milliseconds.toFixed(0)} ms`;
@@ -133,7 +138,7 @@ test('reads and erases a contact with very many claims as fast as one with a tho
     changeServer(folder, 'unbounded', withoutClaimLimit),
   );
   expect(weakened.links).toBe(weakenedClaims);
-  // The export is split into pages even then.
+  // Expects that the export is split into pages even then.
   expect(weakened.page.bytes).toBeLessThan(400_000);
   report(context, {
     fault: 'claims on one address',

@@ -1,6 +1,6 @@
 /**
- * No request's time grows faster than its size. Tries strings that slow down regular expressions, in each field, name,
- * header and path.
+ * Tests that no request's time grows faster than its size, with strings that slow down regular expressions, in each
+ * field, name, header and path.
  */
 import { limits } from '@firsthand/contract/limits';
 import { type Operation, type OperationName, operationNames, operations } from '@firsthand/contract/operations';
@@ -11,7 +11,7 @@ import { createRandom, times } from '../../tools/counts.ts';
 import { report } from '../../tools/report.ts';
 import { openService, type Service } from '../tools/service.ts';
 
-/** A request with the largest accepted input that is faster than this is harmless, no matter how its time grows. */
+/** The time below which a request with the largest accepted input is harmless, no matter how its time grows. */
 const floorMilliseconds = 40;
 const maxGrowth = 2.5;
 /** The minimum number of measurements of a string, and the maximum if its time seems to grow too fast. */
@@ -103,7 +103,7 @@ const listTargets = (name: OperationName): Target[] => {
   const inQuery = (field: string): Target => ({
     name: `${name}?${field}`,
     maxLength: 8_000,
-    // Some characters are encoded as nine characters in the URL.
+    // Limits the length, because some characters are encoded as nine characters in the URL.
     request: (text) => [
       `${path}?tokenUUID=${tokenUUID}&${field}=${encodeText(text).slice(0, 7_900).replace(/%\w?$/, '')}`,
       {},
@@ -266,7 +266,7 @@ const createSender =
       const response = await request(path, init);
       await response.body?.cancel();
     } catch (error) {
-      // undici refuses to send some of these requests.
+      // Skips requests that undici refuses to send.
       if (!(error instanceof TypeError)) throw error;
     }
   };
@@ -362,7 +362,8 @@ test('searches refused requests for a person in time that grows with the request
 test.each(['@', 'a@/', '%25', '%', '&#0', '&#x0', '\\u0', '＠'])(
   'hides addresses in what a share link shows, in time that grows with the length of a text of %s',
   async (part) => {
-    // Much longer than any real value. With a million matches, garbage collection would take longer than the search.
+    // Uses text that is much longer than any real value. With a million matches, garbage collection would take longer
+    // than the search.
     const target: Target = { name: part, maxLength: 100_000, request: (text) => [text, {}] };
     const growth = await measureGrowth(async (text) => createAddressMasker()(text), target, repeat(part));
     expect(growth ?? 0).toBeLessThan(maxGrowth);

@@ -21,7 +21,7 @@ const worst: readonly Flood[] = ['many fields, 1 MB', 'pipelined requests', 'unk
 /** Uses a valid public token, whose rate limit allows a burst. The promised limit does not cover this flood. */
 const withToken: Flood = 'many fields and a page’s token, 60 KB';
 const connections = 50;
-/** For the server without a budget. With more connections, the test would take minutes. */
+/** The number of connections to the server without a budget. With more connections, the test would take minutes. */
 const fewConnections = 10;
 const milliseconds = times({ quick: 500, full: 1_000 });
 /**
@@ -65,7 +65,7 @@ const start = async (name: string, count: number, main?: string) => {
   const server = await createTestAccount(path);
   const port = await freePort();
   const served = await startServerProcess(path, port, { main });
-  // The other addresses. There are enough of them to stay below the rate limit of each.
+  // The agents of the other addresses: enough addresses to stay below the rate limit of each.
   const agents = Array.from(
     { length: 50 },
     (_, nth) => new Agent({ keepAlive: true, localAddress: `127.0.0.${nth + 2}` }),
@@ -122,7 +122,7 @@ type FloodResult = Awaited<ReturnType<Awaited<ReturnType<typeof start>>['measure
 /** The milliseconds by which the p99 of others' writes exceeds the promised limit; negative if it doesn't. */
 const computeExcess = ({ calm, p99 }: FloodResult) => p99 - Math.max(3 * calm, 50);
 
-/** The best of several measurements. */
+/** Returns the best of several measurements. */
 const measureBest = async ({ measureFlood }: Awaited<ReturnType<typeof start>>, flood: Flood): Promise<FloodResult> => {
   let best = await measureFlood(flood);
   for (let attempt = 1; flood !== withToken && computeExcess(best) >= 0 && attempt < maxMeasurements; attempt += 1) {
@@ -132,7 +132,7 @@ const measureBest = async ({ measureFlood }: Awaited<ReturnType<typeof start>>, 
   return best;
 };
 
-/** The minimum time and the minimum number of requests across several measurements. */
+/** Returns the minimum time and the minimum number of requests across several measurements. */
 const measureMinimum = async ({ measureFlood }: Awaited<ReturnType<typeof start>>, flood: Flood) => {
   let [p99, sent] = [Infinity, Infinity];
   for (let attempt = 0; attempt < comparisons; attempt += 1) {
@@ -156,7 +156,7 @@ test('serves others nearly as fast while one hostile address sends a flood of an
   for (const flood of worst) {
     const [ourMinimum, weakenedMinimum] = [await measureMinimum(ours, flood), await measureMinimum(weakened, flood)];
     weakenedLines.push(`${flood}: ${Math.round(weakenedMinimum.p99)} ms (${weakenedMinimum.sent} sent)`);
-    // Comparing the two servers works even on a busy machine, where absolute times prove nothing.
+    // Compares the two servers, which works even on a busy machine, where absolute times prove nothing.
     if (flood === 'unknown paths') expect(weakenedMinimum.sent, flood).toBeGreaterThan(2 * ourMinimum.sent);
     else expect(weakenedMinimum.p99, flood).toBeGreaterThan(2 * ourMinimum.p99);
   }

@@ -1,4 +1,4 @@
-/** The memory of a server that receives hostile messages through Segment's API. */
+/** Tests the memory of a server that receives hostile messages through Segment's API. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,9 @@ import { createHostileMessages } from '../tools/hostile-messages.ts';
 
 const count = times({ quick: 4_000, full: 100_000 });
 const perBatch = 20;
-/** The same messages are sent repeatedly, because creating them takes longer than responding. */
+/**
+ * The number of different batches, which are sent repeatedly, because creating messages takes longer than responding.
+ */
 const seeds = 100;
 const maxMegabytes = 100;
 

@@ -48,7 +48,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The script with the hostile clients is compiled only once, because they start often. */
+/** Returns the script with the hostile clients, which is compiled only once, because the clients start often. */
 const script = () => join(folder, 'hostile-clients.mjs');
 
 /** Starts hostile clients in a separate process. Resolves when all of them are connected. */
@@ -153,7 +153,7 @@ const attackAndMeasure = async (
   const hostile = await attack(running.port, kind, count);
   const { durations, statuses } = await runHealthyClients(running, milliseconds);
   const { status } = await running.logMany();
-  // On a busy machine, the clients need some time to send that much.
+  // Allows extra time, because on a busy machine the clients need some time to send that much.
   const end = performance.now() + 60_000;
   const isRefused = () => !kind.endsWith('of 100 MB') || hostile.readStatus().responses.includes(tooLarge);
   const isOver = () => isRefused() && running.megabytes() - before > minGrowth;
@@ -171,7 +171,7 @@ const attackAndMeasure = async (
 
 test('limits its memory and serves others in time despite slow, stalled, huge and idle clients', async (context) => {
   const running = await start('ours');
-  // Measured before and after each kind of client, because other load on the machine varies.
+  // Measures before and after each kind of client, because other load on the machine varies.
   const rest = async () => quantile((await runHealthyClients(running, seconds * 200)).durations, 0.99);
   const results: (Awaited<ReturnType<typeof attackAndMeasure>> & { readonly calm: number })[] = [];
   let before = await rest();
@@ -226,7 +226,7 @@ test('limits its memory despite many small gzip bodies that are large after deco
     const before = running.megabytes();
     const { statuses, ...first } = await attackAndMeasure(running, 'gzip bodies', count);
     let { growth } = first;
-    // On a busy machine, the bodies might arrive one at a time.
+    // Retries, because on a busy machine the bodies might arrive one at a time.
     for (let nth = 0; nth < 10 && growth <= minGrowth; nth += 1) {
       const growthSoFar = running.megabytes() - before;
       growth = growthSoFar + (await attackAndMeasure(running, 'gzip bodies', count)).growth;

@@ -1,4 +1,4 @@
-/** A browser token's createContact takes the same time for known and unknown addresses. */
+/** Tests that a browser token's createContact takes the same time for known and unknown addresses. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -109,7 +109,7 @@ let ours: Timing | undefined;
 it(`takes the same time for known and unknown addresses, over ${pairs} pairs`, async () => {
   let timing = await timePairs('ours', pairs);
   printTiming('ours', timing);
-  // A gap this large can be noise; a real leak shows it again.
+  // Measures again: a gap this large can be noise, but a real leak shows it again.
   if (Math.abs(timing.t) >= threshold) {
     timing = await timePairs('again', pairs);
     printTiming('ours, again', timing);
@@ -148,7 +148,7 @@ describe('createContact of a browser token', () => {
           const call = target[name] as (...args: unknown[]) => unknown;
           return (...args: unknown[]) => {
             const fixedArgs = JSON.stringify(args).replace(/"(?:newHandle|newContactUUID|time)":[^,}]*,?/g, '');
-            // findAccess takes the current time as a plain number.
+            // Replaces times, because findAccess takes the current time as a plain number.
             calls.push(`${name} ${fixedArgs.replace(/\b1\d{12}\b/g, 'now')}`);
             return call(...args);
           };
@@ -164,7 +164,7 @@ describe('createContact of a browser token', () => {
       return calls.map((call) => call.replaceAll(value, 'value'));
     };
     await create('known@example.com', 'server');
-    // The first use of a token causes additional calls, because it counts as a guess.
+    // Uses the token once before, because the first use counts as a guess and causes additional calls.
     await create('first@example.com', 'browser');
     const both = [await create('known@example.com', 'browser'), await create('nobody@example.com', 'browser')];
     await scene.close();

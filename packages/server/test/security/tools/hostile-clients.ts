@@ -1,7 +1,7 @@
 /**
- * Clients that exhaust a server's connections and memory. They run in a separate process, so that their work does not
- * delay the healthy clients. `hostile-clients.ts <port> <kind> <count>` prints lines of JSON (`StatusLine`), and exits
- * when its input ends.
+ * Simulates clients that exhaust a server's connections and memory. They run in a separate process, so that their work
+ * does not delay the healthy clients. `hostile-clients.ts <port> <kind> <count>` prints lines of JSON (`StatusLine`),
+ * and exits when its input ends.
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -67,7 +67,7 @@ const stalledBody = (socket: Socket): void => {
   socket.write(Buffer.alloc(batchBytes - 10, ' '));
 };
 
-/** The same with chunked encoding, and therefore without announcing the length. */
+/** Like `stalledBody`, with chunked encoding, and therefore without announcing the length. */
 const stalledChunks = (socket: Socket): void => {
   socket.write('POST /event/logEvents HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
   const chunk = Buffer.alloc(1_000, ' ');
@@ -86,7 +86,7 @@ function* bytes() {
 /** Sends a body one byte at a time. */
 const slowBody = (socket: Socket): void => drip(socket, bytes(), 100);
 
-/** Sends this many bytes as fast as the server accepts them, no matter what the server responds. */
+/** Sends this many bytes as fast as the server accepts them, no matter how the server responds. */
 const hugeBody =
   (length: number, { chunked = false } = {}) =>
   (socket: Socket): void => {
@@ -157,7 +157,7 @@ export interface StatusLine {
 
 const [, script, port, kind, count] = process.argv;
 if (script !== undefined && /hostile-clients\.m?[jt]s$/.test(import.meta.url) && kind !== undefined && kind in kinds) {
-  // Low priority, so that this process takes no CPU time from other clients: only the server can slow them down.
+  // Lowers its priority, so that this process takes no CPU time from other clients: only the server can slow them down.
   setPriority(constants.priority.PRIORITY_LOW);
   const hostile = await attack(Number(port), Number(count), kinds[kind as Kind]);
   const printStatus = () => {

@@ -1,7 +1,7 @@
 /**
- * One hostile address, as a separate process: `hostile-floods.ts <port> <connections> <token>`. A line of input with
- * the name of a flood starts it; an empty line stops it and prints the number of requests. The process has low
- * priority, so that only the server can slow down other clients.
+ * Simulates one hostile address, as a separate process: `hostile-floods.ts <port> <connections> <token>`. A line of
+ * input with the name of a flood starts it; an empty line stops it and prints the number of requests. The process has
+ * low priority, so that only the server can slow down other clients.
  */
 import { connect, type Socket } from 'node:net';
 import { constants, setPriority } from 'node:os';
@@ -110,7 +110,7 @@ const flood = (port: number, behave: Behave, connections: number) => {
     sockets.add(socket);
     behave(socket, count);
     socket.on('error', () => {});
-    // Unread responses would block the connection.
+    // Reads and discards responses, because unread responses would block the connection.
     socket.resume();
     socket.on('end', () => socket.destroy());
     socket.on('close', () => {

@@ -1,4 +1,7 @@
-/** Random messages to Segment's API: fields of wrong types, long texts, names of prototypes, deeply nested objects. */
+/**
+ * Creates random messages to Segment's API: fields of wrong types, long texts, names of prototypes, deeply nested
+ * objects.
+ */
 import fc from 'fast-check';
 import { newUserUUID } from '../../fixtures/requests.ts';
 

@@ -1,5 +1,5 @@
 /**
- * People with data in which every value contains a unique mark. Wherever the mark is, there is some of the person's
+ * Creates people whose data contains a unique mark in every value. Wherever the mark is, there is some of the person's
  * data.
  */
 import type { ResponseCounter } from './response-counter.ts';
@@ -137,7 +137,7 @@ export const addPerson = async (peopleContext: PeopleContext, events: number): P
   const byHandle = { tokenUUID: browser, contactUUID: handle, eventID: 5, eventUUID: eventUUID(-2) };
   expectStatus(await call('logEvent', byHandle));
 
-  // Another contact of the same person, with its own values. It is merged and changed repeatedly.
+  // Creates another contact of the same person, with its own values. It is merged and changed repeatedly.
   const otherCreation = {
     ...creation,
     userUUID: otherUser,
@@ -154,7 +154,7 @@ export const addPerson = async (peopleContext: PeopleContext, events: number): P
     );
   }
 
-  // Refused requests that each identify the person in a different way.
+  // Sends requests that are refused, each of which identifies the person in a different way.
   expectStatus(
     await call('createContact', { ...claim, requestUUID: undefined, contactProfileID: '', userUUID: 'x' }),
     400,

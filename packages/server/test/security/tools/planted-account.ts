@@ -1,4 +1,4 @@
-/** An account with contacts and browsers that an attacker could harm, and checks that they are unharmed. */
+/** Plants an account with contacts and browsers that an attacker could harm, and checks that they are unharmed. */
 import { limits } from '@firsthand/contract/limits';
 import type { Fields, ParsedResponse, Scene } from '../../fixtures/scene.ts';
 
@@ -18,7 +18,7 @@ const catalogues = ['profile', 'tag', 'attr', 'event'] as const;
 /** The number of entries in each catalogue. There is room for a few more. */
 const listedCount = limits.idsPerCatalogue - 5;
 const idOf = (kind: string, nth: number) => (kind === 'event' ? nth + 1 : `${kind}-${nth}`);
-/** The entries of a catalogue. Browsers are not allowed to use the first entry. */
+/** Returns the entries of a catalogue. Browsers are not allowed to use the first entry. */
 const catalogueOf = (kind: (typeof catalogues)[number]) =>
   Array.from({ length: listedCount }, (_, nth) => ({
     [`${kind}ID`]: idOf(kind, nth),
@@ -184,7 +184,8 @@ export const plant = async (scene: Scene): Promise<PlantedAccount> => {
     findViolations: async () => [
       ...(await findContactChanges()),
       ...(await findAccountChanges()),
-      // Anyone who knows a userUUID can claim a contact for that browser, so its anonymous events can get an owner.
+      // Allows one change: anyone who knows a userUUID can claim a contact for that browser, so its anonymous events
+      // can get an owner.
       ...(await findMovedEvents((userUUID) => userUUID === knownUsers.at(-1))),
     ],
     async voidClaimsAndFindViolations() {

@@ -45,7 +45,7 @@ const tokenFor = ({ tokens }: Service, name: OperationName) =>
 const validRequest: RequestBuilder = async (service, path, method, name) => {
   const { kind, tokenUUID } = tokenFor(service, name);
   const [target, init] = buildRequest(path, method, { tokenUUID, ...(await smallestInput[name](service, kind)) });
-  // A secret token is refused if the request has an Origin.
+  // Sends no Origin with a secret token, which would be refused.
   if (kind === 'server') delete (init.headers as Record<string, string>).Origin;
   return [target, init];
 };

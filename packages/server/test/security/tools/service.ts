@@ -1,4 +1,4 @@
-/** A complete service in this process: the operations, the tracker's files and the demo page. */
+/** Opens a complete service in this process: the operations, the tracker's files and the demo page. */
 import { fileURLToPath } from 'node:url';
 import { type Operation, operationNames, operations } from '@firsthand/contract/operations';
 import { pino } from 'pino';
@@ -18,7 +18,7 @@ export interface Service extends Scene {
 export const openService = async (
   options: Partial<AppOptions> & { account?: Fields; wrap?: (store: Store) => Store } = {},
 ): Promise<Service> => {
-  // The demo finds its account by this name.
+  // Sets the name by which the demo finds its account.
   const { wrap, account, ...rest } = options;
   const scene = await openScene({ account: { accountName: 'Demo shop', ...account } });
   const store = wrap?.(scene.store) ?? scene.store;

@@ -13,7 +13,7 @@ import type { SampleServer } from './sample-server.ts';
 
 const sizes = {
   laptop: { viewport: { width: 1440, height: 900 } },
-  /** The smallest window with the full layout. */
+  /** The smallest window that shows the full layout. */
   small: { viewport: { width: 1280, height: 800 } },
   phone: { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true },
 } as const;
@@ -31,7 +31,7 @@ export const settle = async (page: Page): Promise<boolean> => {
   const end = Date.now() + settleMs;
   while ((await waiting.count()) > 0 && Date.now() < end) await page.waitForTimeout(50);
   const isSettled = (await waiting.count()) === 0;
-  // The library for plots loads when the first plot becomes visible.
+  // Waits for the library for plots, which loads when the first plot becomes visible.
   await page.waitForTimeout(restMs);
   return isSettled;
 };

@@ -1,8 +1,8 @@
-/** The console's views of which screenshots are taken: each page, and what opens over pages. */
+/** Lists the console's views of which screenshots are taken: each page, and what opens over pages. */
 import type { Page } from 'playwright-core';
 import type { SampleServer } from './sample-server.ts';
 
-/** `empty`: an account without data; `full`: the sample shop; `error`: a server that refuses requests. */
+/** `empty` is an account without data, `full` the sample shop, and `error` a server that refuses requests. */
 export const states = ['empty', 'full', 'error'] as const;
 export type State = (typeof states)[number];
 
@@ -32,7 +32,7 @@ const press = (name: string) => (page: Page) => page.getByRole('button', { name,
 
 const openViews = (page: Page) => page.locator('.views-menu > summary').click();
 
-/** The live page is first, while the sample shop's visitors are still active. */
+/** Lists the views. The live page is first, while the sample shop's visitors are still active. */
 export const listPictureViews = ({ ada, anonymous }: Pick<SampleServer, 'ada' | 'anonymous'>): readonly View[] => [
   { name: 'live', path: 'live' },
   { name: 'live-opened', path: 'live', only: full, act: (page) => page.locator('.event-name').nth(2).click() },

@@ -1,7 +1,7 @@
 /** Finds visual problems on a page: horizontal scrolling, layout shifts while the page loads, and truncated text. */
 import type { Page } from 'playwright-core';
 
-/** A larger sum of layout shifts (web.dev/cls) is visible as a jump. */
+/** The largest sum of layout shifts (web.dev/cls) that is not visible as a jump. */
 const maxShift = 0.02;
 
 export const watchShifts = (page: Page): Promise<unknown> =>

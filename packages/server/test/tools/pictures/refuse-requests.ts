@@ -2,7 +2,7 @@
 import { errors } from '@firsthand/contract/errors';
 import type { Page } from 'playwright-core';
 
-/** Without this request, the console shows nothing. */
+/** The request without which the console shows nothing. */
 const opening = '/account/getAccount';
 
 /** Refuses every request to the API, except getAccount. */

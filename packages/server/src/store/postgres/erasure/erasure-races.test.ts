@@ -213,13 +213,13 @@ test('leaves no event that refers to the contact by a handle', async () => {
   expect(await querySQL(databaseURL, 'SELECT 1 FROM event')).toEqual([]);
 });
 
-test('Takes the locks that events referring to the contact take.', async () => {
+test('is not starved by a sequence of overlapping writes to its contact', async () => {
   const { databaseURL, site } = await setUp();
   const { contactUUID } = await site.server.createContact({ address: ann, userUUID: laptop });
   let isErased = false;
   await withConnection(databaseURL, (one) =>
     withConnection(databaseURL, async (another) => {
-      // The locks of events that refer to the contact.
+      // Takes the locks that events referring to the contact take.
       const hold = (client: pg.Client) =>
         client.query(
           `BEGIN; SELECT pg_advisory_xact_lock_shared(${lockKeys.contacts} + contact % 64) FROM contact;

@@ -64,7 +64,7 @@ test('gives up quickly if a server holds the lock, but waits as long as a comman
 test.each([
   ['a folder', (file: string) => mkdirSync(file)],
   ['not a database', (file: string) => writeFileSync(file, 'text\n'.repeat(1_000))],
-])('names in the error a lock file that is %s', (_, create) => {
+])('reports the lock file by name if it is %s', (_, create) => {
   const path = newPath();
   create(`${path}-lock`);
   expect(() => takeLock(path)).toThrow(StoreUnusable);

@@ -63,7 +63,7 @@ describe('calls that share a commit', () => {
     expect(await usage()).toEqual({ contacts: 1, users: 2, events: 1 });
   });
 
-  test('roll back a call that throws halfway completely, but not a call with a refused part', async () => {
+  test('completely roll back a call that throws halfway, but not a call with a refused part', async () => {
     db.exec(`CREATE TEMP TRIGGER fault BEFORE INSERT ON contact WHEN NEW.contactUUID = 'faulty'
       BEGIN SELECT RAISE(ABORT, 'broken'); END`);
     const contacts = ['whole', 'faulty'].map((newContactUUID) =>
