@@ -2,8 +2,8 @@
  * Measures what the scripts cost a page: the CPU time that Chromium's main thread takes to evaluate them, from DevTools
  * traces, times 4 for a slow CPU. The goal is under 2 ms: `npm run bench -w packages/tracker`.
  *
- * The figure is the thread's CPU time, multiplied: Chromium's throttling would only put the thread to sleep, as a busy
- * machine's scheduler does. An empty script is the baseline; three others only read what any tracker has to read.
+ * Multiplies the CPU time instead of throttling the browser, because throttling only puts the thread to sleep. An empty
+ * script is the baseline; three others only read what any tracker has to read.
  *
  * The first script that touches an element pays for the prototypes of all elements. So each script is measured alone,
  * and after a script that has touched the head. The last columns show the later task in which the tracker starts.

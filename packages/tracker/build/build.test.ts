@@ -44,7 +44,7 @@ test('writes the notices of the bundled packages to licenses.txt', async () => {
 });
 
 test('accesses document properties only through the prototype, including those that js-cookie uses', async () => {
-  // `document` occurs twice, as the receiver of a getter and of a setter of the prototype.
+  // Expects `document` twice, as the receiver of a getter and of a setter of the prototype.
   for (const file of ['tracker.js', 'tracker.full.js', 'tracker.domains.js'])
     expect((await read(file)).toString().match(/\bdocument\b.?/g)).toEqual(['document)', 'document)']);
 });

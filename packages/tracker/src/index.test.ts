@@ -49,7 +49,7 @@ test('adds only the tracker to a bundle, without Zod and page-view code', async 
     platform: 'browser',
     write: false,
     logLevel: 'silent',
-    // As in the build of the npm package.
+    // Bundles like the build of the npm package.
     plugins: [prunePackages],
   });
   expect(outputFiles[0]?.contents.length).toBeLessThan(7_900);
@@ -73,6 +73,6 @@ test('lets the compiler check calls to log against a catalogue', () => {
   tracker.log(9);
   // @ts-expect-error the name doesn't exist
   tracker.log('Signed out');
-  // A wrong call fails the type check, not the test run.
+  // The test passes at run time: only the type check fails for a wrong call.
   expect(tracker.log).toBeTypeOf('function');
 });

@@ -55,7 +55,7 @@ export const startInPage = (
       if (args.p) args.p.catch(Object);
     };
     for (const earlyCall of stub.splice(0)) call(earlyCall);
-    // Not assigned, because an assignment fails where `Array.prototype` is frozen.
+    // Defines the property, because an assignment would fail where `Array.prototype` is frozen.
     Object.defineProperty(stub, 'push', { value: call });
     page[name] = stub;
     if (afterCalls) afterCalls(stub as Tracker, script.dataset);

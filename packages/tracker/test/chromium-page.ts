@@ -1,4 +1,7 @@
-/** A page with the snippet in Chromium, and a recorder in place of the service. Each test gets its own. */
+/**
+ * Opens a page with the snippet in Chromium, and a recorder in place of the service. Each test gets its own page and
+ * recorder.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +34,7 @@ const openContext = async (): Promise<BrowserContext> => {
   opened.on('weberror', (error) => pageErrors.push(error.error()));
   opened.on('console', (message) => {
     consoleTexts.push(message.text());
-    // The arguments of a closed page can't be read.
+    // Ignores errors, because the arguments of a closed page can't be read.
     const values = Promise.all(message.args().map((argument) => argument.jsonValue()));
     consoleArguments.push(values.catch(() => []));
   });

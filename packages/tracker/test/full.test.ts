@@ -20,7 +20,7 @@ import { fillSnippet } from './recorder.ts';
 declare const tracker: Tracker;
 
 const readAttrs = (eventID: number) =>
-  // A page may resend an event when the visitor leaves; the service recognizes the event by its eventUUID.
+  // Counts each event once by its eventUUID: a page may resend an event when the visitor leaves.
   [...new Map(recorder.events().map((event) => [event.eventUUID, event])).values()]
     .filter((event) => event.eventID === eventID)
     .map(({ eventAttrArray = [] }) => Object.fromEntries(eventAttrArray.map((attr) => [attr.attrID, attr.attrValue])));

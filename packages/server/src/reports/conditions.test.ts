@@ -107,12 +107,12 @@ const places: Record<string, (condition: Condition) => ReportQuery> = {
   }),
 };
 
-/** `rare` has no column in files, because there are 60 more common attributes. */
+/** An attribute without a column in files, because there are 60 more common attributes. */
 const rare = new Map<string, string>([
   ...Array.from({ length: 60 }, (_, nth): [string, string] => [`a${nth}`, '']),
   ['rare', '1'],
 ]);
-/** 48 events from five users. Some of the third user's events are from a bot. */
+/** Creates 48 events from five users. Some of the third user's events are from a bot. */
 const eventsWith = (contactOf: (nth: number) => number): NewModelEvent[] =>
   Array.from({ length: 48 }, (_, nth) => {
     const user = 1 + ((nth * nth + nth) % 5);
@@ -163,8 +163,8 @@ const worlds: Record<string, () => TestFeed> = {
 const isOfPeople = (condition: Condition): boolean => /"(contacts|did|personFirst)"/.test(JSON.stringify(condition));
 const all = Object.entries(conditions);
 /**
- * Conditions that do not depend on people run only in the first world; the other two worlds share the rest. `npm test`
- * runs only a quarter of the conditions, in the first world.
+ * Whether to check a condition in a world. Conditions that do not depend on people run only in the first world, and the
+ * other two worlds share the rest. `npm test` runs only a quarter of the conditions, in the first world.
  */
 const isIncluded = (world: number, place: number, nth: number): boolean => {
   const ofPeople = isOfPeople(all[nth]?.[1] as Condition);

@@ -10,16 +10,17 @@ import type { EngineSettings, Order, OrderName, Orders, Reply } from './messages
 const start = fileURLToPath(new URL('./engine-start.cjs', import.meta.url));
 const source = fileURLToPath(new URL('./engine/report-engine.ts', import.meta.url));
 
-/** An interrupted query ends within milliseconds. If it does not end within this time, the process is killed. */
+/** How long to wait for an interrupted query, which ends within milliseconds, before the process is killed. */
 const interruptMilliseconds = 5_000;
 /**
- * A server must stop within ten seconds (deploy/), and its requests can take four of them (serving/serve.ts). Events
- * that the process doesn't write in time are read from the store again.
+ * How long to wait for the process to end: a server must stop within ten seconds (deploy/), and its requests can take
+ * four of them (serving/serve.ts). Events that the process doesn't write in time are read from the store again.
  */
 const endMilliseconds = 3_000;
 
 /**
- * The wait before restarting a process that can't work, because DuckDB is missing or another server uses the folder.
+ * How long to wait before restarting a process that can't work, because DuckDB is missing or another server uses the
+ * folder.
  */
 const unusableMilliseconds = 5_000;
 
@@ -49,10 +50,10 @@ const startProcess = (settings: EngineSettings, orderMilliseconds: number) => {
   mkdirSync(settings.folder, { recursive: true, mode: 0o700 });
   const child: ChildProcess = fork(start, [source, String(settings.niceness)], {
     cwd: settings.folder,
-    // The server's environment has secrets, so it is not inherited. More than two malloc arenas only fragment memory
-    // (mallopt(3)).
+    // Does not pass on the server's environment, which has secrets. More than two malloc arenas would only fragment
+    // memory (mallopt(3)).
     env: { MALLOC_ARENA_MAX: '2' },
-    // The same heap limit as the server (bin/heap.js).
+    // Sets the server's heap limit (bin/heap.js).
     execArgv: ['--heap-growing-percent=20', '--max-semi-space-size=8'],
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -83,7 +84,7 @@ const startProcess = (settings: EngineSettings, orderMilliseconds: number) => {
     pending.delete(reply.id);
     if ('forgotten' in reply) pendingReply?.reject(new StateLost('the account is not open in the report process'));
     else if ('error' in reply) {
-      // A report can also exceed the limits of DuckDB's planner.
+      // Matches errors of reports that need too much memory, or exceed the limits of DuckDB's planner.
       const isTooMuch = /^Out of Memory|Maximum tree depth/.test(reply.error);
       pendingReply?.reject(isTooMuch ? new OutOfMemory(reply.error) : new EngineFault(reply.error));
     } else pendingReply?.resolve(reply.value);
@@ -119,7 +120,7 @@ const startProcess = (settings: EngineSettings, orderMilliseconds: number) => {
         if (signal?.aborted) interrupt();
         else signal?.addEventListener('abort', interrupt, { once: true });
         const value = (await reply) as Orders[Name]['receive'];
-        // The last statement might have completed before the interrupt.
+        // Checks the signal, because the last statement might have completed before the interrupt.
         signal?.throwIfAborted();
         return value;
       } catch (error) {
@@ -142,7 +143,7 @@ export const createEngineProcess = (settings: EngineSettings, orderMilliseconds:
   let running: ReturnType<typeof startProcess> | undefined;
   let starts = 0;
   let unusable: { readonly fault: EngineUnusable; readonly until: number } | undefined;
-  /** Resolves when the previous process has exited: two processes must not write the same files. */
+  /** Resolves when the previous process has exited, because two processes must not write the same files. */
   let ended: Promise<void> = Promise.resolve();
   const endProcess = async (ending: ReturnType<typeof startProcess>): Promise<void> => {
     const killTimer = setTimeout(() => ending.kill('it did not end'), endMilliseconds);
@@ -153,7 +154,7 @@ export const createEngineProcess = (settings: EngineSettings, orderMilliseconds:
   return {
     /** Rejects with EngineFault, or with Interrupted when `signal` aborts before the reply. */
     async send<Name extends OrderName>(name: Name, order: Orders[Name]['send'], signal?: AbortSignal) {
-      // Concurrent calls can end or start a process during each wait.
+      // Checks again after each wait, because concurrent calls can end or start a process in the meantime.
       for (let awaited: Promise<void> | undefined; awaited !== ended; ) {
         awaited = ended;
         await awaited;

@@ -3,7 +3,7 @@ import type { EventFeedPage, ReportFeed } from '../store/report-feed.ts';
 import type { EngineProcess } from './engine-process.ts';
 import type { LastEvents } from './messages.ts';
 
-/** A message with this many events takes about 2 MB. */
+/** The number of events in a message, which then takes about 2 MB. */
 const eventsPerMessage = 20_000;
 const maxAttempts = 3;
 

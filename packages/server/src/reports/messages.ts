@@ -19,7 +19,7 @@ export interface EngineSettings {
  * backup.
  */
 export type LastEvents = Pick<EventFeedPage, 'sequence' | 'user' | 'contact' | 'eventID' | 'eventTime'> & {
-  /** All events with beyond < sequence ≤ through are included. */
+  /** The range of these events: beyond < sequence ≤ through. */
   readonly beyond: number;
   readonly through: number;
 };

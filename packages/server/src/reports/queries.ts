@@ -6,8 +6,8 @@ export type Condition =
   | { readonly or: readonly Condition[] }
   | { readonly not: Condition }
   /**
-   * Compares the attribute's value in the first event ever, of the event's person, that has the attribute. Events from
-   * bots are included only if the query counts them.
+   * Compares the attribute's value in the person's first event ever that has the attribute. Events from bots are
+   * included only if the query counts them.
    */
   | { readonly personFirst: Comparison }
   /** The event belongs to one of these contacts, identified by number; if null, to any contact. */
@@ -38,12 +38,12 @@ export type Comparison =
   | { readonly attrID: string; readonly below: number }
   | { readonly attrID: string; readonly above: number };
 
-/** Attribute values that count as numbers: JSON syntax, with an absolute value below `numberLimit`. */
+/** Matches attribute values that count as numbers: JSON syntax, with an absolute value below `numberLimit`. */
 export const decimalNumber = /^-?(0|[1-9][0-9]{0,300})(\.[0-9]{1,300})?([eE][+-]?[0-9]{1,3})?$/;
-/** Keeps sums of such numbers within the range of a double. */
+/** The bound on numbers, which keeps their sums within the range of a double. */
 export const numberLimit = 1e100;
 
-/** After a pause of this length, a user's next event starts a new session. */
+/** The pause after which a user's next event starts a new session. */
 export const sessionPauseMilliseconds = 30 * 60_000;
 
 /** The events of a report: the account's events with from ≤ eventTime < to. */
@@ -75,8 +75,8 @@ export interface Measures {
   readonly users: number;
   readonly people: number;
   /**
-   * Sessions with at least one event of the set. A session consists of the events of a user (or, without a user, of the
-   * logged contact) in the report's range without a pause of sessionPauseMilliseconds between them, whether they meet
+   * Sessions with at least one event of the set. A session consists of a user's events in the report's range (or,
+   * without a user, the logged contact's) without a pause of sessionPauseMilliseconds between them, whether they meet
    * the condition or not.
    */
   readonly sessions: number;
@@ -141,9 +141,9 @@ export type Dimension =
    * `others`.
    */
   | { readonly lists: readonly ContactList[] }
-  /** eventID, as text */
+  /** The eventID, as text. */
   | { readonly by: 'event' }
-  /** `1` (Monday) to `7`, and `0` to `23`, in the query's time zone */
+  /** `1` (Monday) to `7`, and `0` to `23`, in the query's time zone. */
   | { readonly by: 'weekday' | 'hour' }
   /**
    * The attribute's value in the session's first or last event that has it. `personFirst`: in the person's first event
@@ -183,7 +183,9 @@ export interface BreakdownQuery extends QueryBase {
 }
 /** The dimensions of groups, with the offsets of local time. */
 export type Grouping = Pick<BreakdownQuery, 'dimensions' | 'offsets'>;
-/** `among`: the number of people with an event in the group that meets the query's `among` condition. */
+/**
+ * The measures, with `among`: the number of people with an event in the group that meets the query's `among` condition.
+ */
 type MeasuresAmong = Measures & { readonly among?: number };
 export interface BreakdownResult {
   readonly total: MeasuresAmong;
@@ -294,7 +296,10 @@ export type PeopleOf =
       readonly group?: Group;
     } & Pick<RetentionQuery, 'first' | 'back' | 'edges'>);
 
-/** By the time of the newest event, by the number of events, or by the sum of the attribute `value`. */
+/**
+ * The order of people: by the time of the newest event, by the number of events, or by the sum of the attribute
+ * `value`.
+ */
 export type PeopleSort = 'lastTime' | 'events' | 'sum';
 
 /** A position in the list of people. */
@@ -305,17 +310,17 @@ export interface PeopleEnd {
   readonly person: number;
 }
 
-/** Less than any sum. */
+/** The sort key of people whose events have no number: less than any sum. */
 export const noSum = -1e300;
 
 export interface PeopleQuery extends QueryBase {
   readonly report: 'people';
   readonly of: PeopleOf;
-  /** Only people with at least this many users in their matching events; 0: all people. */
+  /** Returns only people with at least this many users in their matching events; 0 for all people. */
   readonly usersAtLeast: number;
   /** The attribute to sum. */
   readonly value?: string;
-  /** `lastTime` if absent. */
+  /** The order of people; `lastTime` if absent. */
   readonly sort?: PeopleSort;
   readonly limit: number;
   /** The page starts after this position. Null for the first page. */

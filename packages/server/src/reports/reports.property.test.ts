@@ -18,7 +18,7 @@ import { createTestReports } from '../../test/fixtures/reports/test-reports.ts';
 import { runs } from '../../test/fixtures/runs.ts';
 import type { ReportQuery } from './queries.ts';
 
-/** The time of the last event, for worlds whose events arrive in chronological order. */
+/** The times of the last events, for worlds whose events arrive in chronological order. */
 const clocks = new WeakMap<TestFeed, number>();
 /** Worlds like most accounts: pages log all events, and each browser belongs to one person. */
 const websites = new WeakSet<TestFeed>();
@@ -82,7 +82,7 @@ const historyWith = (
     .map(([isWebsite, isInOrder, first, steps]) => ({ isWebsite, isInOrder, first, steps }));
 const history = historyWith(fc.boolean(), events, query);
 
-/** Long sessions of two users, and totals over even longer intervals. */
+/** Generates long sessions of two users, and totals over even longer intervals. */
 const busyHistory = historyWith(
   fc.constant(true),
   fc.array(
@@ -107,7 +107,7 @@ const busyHistory = historyWith(
     .map((totals) => ({ ...withRange(totals), edges: totals.edges })),
 );
 
-/** Events in many groups, most of them in only a few, and breakdowns that return only the first groups. */
+/** Generates events in many groups, most of them in only a few, and breakdowns that return only the first groups. */
 const crowdedHistory = historyWith(
   fc.boolean(),
   fc.array(
@@ -137,7 +137,7 @@ const crowdedHistory = historyWith(
 );
 
 const { worlds, add, check, purged, restart, close } = createTestReports();
-/** Each world has its own account. The number is limited, because an open account takes memory. */
+/** The maximum number of worlds. Each world has its own account, and an open account takes memory. */
 const maxOpenWorlds = 50;
 afterAll(close);
 
@@ -200,7 +200,7 @@ test('puts a group with the most people first even if it has few sessions', asyn
     eventTime += pause;
     world.log([{ user, contact, eventID: 1, eventTime, attributes: new Map([['page', page]]) }]);
   };
-  // One session, in which four contacts share a browser.
+  // Logs one session, in which four contacts share a browser.
   for (const contact of [1, 2, 3, 4]) look('/a', 1, contact);
   for (const user of [2, 3, 4]) look('/b', user);
   for (const user of [2, 3]) look('/c', user, 0, hour);

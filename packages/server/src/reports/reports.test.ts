@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { Refusal } from '../shared/refusal.ts';
 import { createReports } from './reports.ts';
 
-/** No test starts the process, so this folder is never created. */
+/** Creates reports over a folder that is never created, because no test starts the process. */
 const setUp = (limitMilliseconds: number) =>
   createReports({
     feed: { feedEvents: expect.unreachable as never, feedOwners: expect.unreachable as never },

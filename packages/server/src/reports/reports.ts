@@ -16,16 +16,16 @@ export interface ReportsOptions {
   readonly threads: number;
   /** Called when the engine fails. The report itself is refused. */
   readonly onFault?: (error: Error) => void;
-  /** The time limit of a query; less than `orderMilliseconds`. */
+  /** The time limit of a query, less than `orderMilliseconds`. */
   readonly limitMilliseconds?: number;
   /**
-   * How long a report waits until the engine is up to date; `limitMilliseconds` by default. After the first report of
-   * an account is refused, the build of the files continues.
+   * How long a report waits until the engine is up to date; `limitMilliseconds` by default. If the first report of an
+   * account is refused, the build of its files continues.
    */
   readonly buildMilliseconds?: number;
-  /** The process is killed if an order has no reply after this time. */
+  /** The process is killed if an order gets no reply within this time. */
   readonly orderMilliseconds?: number;
-  /** The process exits after this time without a report. */
+  /** The time without a report after which the process exits. */
   readonly idleMilliseconds?: number;
   /** The maximum number of events in a file. */
   readonly eventsPerFile?: number;
@@ -34,7 +34,8 @@ export interface ReportsOptions {
 }
 
 /**
- * One account can run at most two reports concurrently, because the queue reserves the last slot for other accounts.
+ * The maximum number of running reports. One account can run at most two, because the queue reserves the last slot for
+ * other accounts.
  */
 const maxRunning = 3;
 const maxWaiting = 19;
@@ -110,7 +111,7 @@ const withLimit = (signal: AbortSignal | undefined, milliseconds: number): Abort
 
 const unavailable = (cause?: unknown) => new Refusal('no_reports', { retryAfterSeconds, cause });
 
-/** Returns undefined for a fault of the engine. */
+/** Converts an error to a refusal; undefined for a fault of the engine. */
 const toRefusal = (error: unknown): Refusal | undefined => {
   if (error instanceof Interrupted) return new Refusal('report_too_slow');
   if (error instanceof OutOfMemory) return new Refusal('report_too_slow', { message: outOfMemoryMessage });
@@ -124,7 +125,7 @@ const createAdmission = () => {
   const activeByAccount = new Map<number, number>();
   return {
     active: () => active,
-    /** Rejects with Refusal if there are too many. */
+    /** Runs a report when its turn comes. Rejects with a Refusal if too many are waiting. */
     async admit<Value>(
       account: number,
       { signal, isShared = false }: RunReportOptions,
@@ -156,7 +157,7 @@ const createUses = (end: () => Promise<void>, idleMilliseconds: number) => {
   let idle: NodeJS.Timeout | undefined;
   let closed = false;
   return {
-    /** Rejects with Refusal once closed. */
+    /** Counts a use. Rejects with a Refusal once the reports are closed. */
     async use<Value>(work: () => Promise<Value>): Promise<Value> {
       if (closed) throw unavailable();
       clearTimeout(idle);
@@ -186,7 +187,7 @@ export interface ReportsMeasures {
   readonly processID: number | undefined;
 }
 
-/** Reports with files, which are in a folder with a subfolder for each account. */
+/** Reports with files, which are in a folder that has a subfolder for each account. */
 export interface FiledReports extends Reports {
   accountsWithFiles(): Promise<number[]>;
   /**
@@ -201,7 +202,7 @@ export interface FiledReports extends Reports {
   measure(): ReportsMeasures;
 }
 
-/** Each account's folder is named after its number (engine/account.ts). */
+/** Lists accounts by the names of their folders, which are their numbers (engine/account.ts). */
 const listAccounts = async (folder: string): Promise<number[]> =>
   (await readdir(folder).catch(() => [])).filter((name) => /^\d{1,15}$/.test(name)).map(Number);
 
@@ -241,7 +242,7 @@ export const createReports = ({
   ): Promise<ReportResult<One>> => {
     const { signal, isShared } = options;
     const following = follow(query.account);
-    // The promise might reject after this query has stopped waiting.
+    // Handled here too, because the promise might reject after this query has stopped waiting.
     following.catch(() => {});
     if (!(await resolvesInTime(following, buildMilliseconds, signal))) {
       signal?.throwIfAborted();
@@ -250,7 +251,7 @@ export const createReports = ({
     const outcome = await takeTurn({ account: query.account, isShared }, () =>
       engine.send('run', { query }, withLimit(signal, limitMilliseconds)),
     );
-    // There is no result because the files were damaged. The retry rebuilds them.
+    // Retries if there is no result, because the files were damaged. The retry rebuilds them.
     return outcome ? { ...outcome, result: outcome.result as ResultOf<One> } : runQuery(query, options);
   };
 

@@ -33,7 +33,7 @@ export const logPageViews = (tracker: Tracker, options: DOMStringMap): void => {
   const check = guard((): void => {
     const { title, time } = pendingChange || { title: undefined, time: Date.now() };
     pendingChange = undefined;
-    // Some routers put a query into the hash. It is left out.
+    // Leaves out a query in the hash, which some routers put there.
     const path = location.pathname + ('hash' in options ? (location.hash.split('?')[0] as string) : '');
     const address = path + location.search;
     if (page === address) return;

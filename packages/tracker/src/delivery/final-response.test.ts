@@ -4,7 +4,9 @@ import { isFinal } from './final-response.ts';
 
 const isFinalCode = (code: unknown) => Boolean(isFinal({ error: { code: code as string, message: '' } }));
 
-/** Error codes that sending the record again would not change. The other codes are temporary, or mean a wrong path. */
+/**
+ * The error codes that sending the record again would not change. The other codes are temporary, or mean a wrong path.
+ */
 const finalCodes: readonly ErrorCode[] = [
   'missing_field',
   'invalid_field',
@@ -46,7 +48,7 @@ test.for<[object, boolean]>([
   [{ status: '200', exists: false, contactUUID: 'contact-1' }, true],
   [{ status: '200' }, false],
   [{ status: '503', eventUUID: 'event-1' }, false],
-  // The body of the request, as an echo server returns it.
+  // The body of the request, which an echo server returns.
   [{ eventID: 1, eventUUID: 'event-1', eventTime: 1, eventAttrArray: [] }, false],
   [{ status: 404, error: 'Not Found', path: '/s/update' }, false],
   [{ error: { code: 404, message: 'Not found', status: 'NOT_FOUND' } }, false],

@@ -5,7 +5,7 @@ let queue: typeof import('./queue.ts');
 let storage: typeof import('./storage.ts');
 let createEventUUID: typeof import('../records/event-uuid.ts').createEventUUID;
 
-/** A stand-in for `localStorage`: an object with a limit on the number of its properties. */
+/** Creates a stand-in for `localStorage`: an object with a limit on the number of its properties. */
 const createDisk = (maxItems = Number.POSITIVE_INFINITY): Record<string, string> =>
   new Proxy<Record<string, string>>(
     {},

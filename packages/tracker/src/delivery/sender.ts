@@ -191,7 +191,7 @@ export const createSender = (
     if (isWaitingForLock) return;
     isWaitingForLock = true;
     try {
-      // A page that was left once uses no lock: in Firefox, a page in the back-forward cache keeps its lock and can't
+      // Uses no lock if the page was left once: in Firefox, a page in the back-forward cache keeps its lock and can't
       // release it (Web Locks 2.1).
       await ((pagehideEvent || navigator.locks) as LockManager).request(
         `firsthand:${token}`,

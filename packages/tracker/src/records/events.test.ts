@@ -3,7 +3,7 @@ import { createEventUUID, parseEventTime } from './event-uuid.ts';
 import { toEventRecord } from './events.ts';
 
 const eventUUID = createEventUUID();
-/** The `valueOf` of an object that has no numeric value. */
+/** Used as the `valueOf` of an object that has no numeric value. */
 const fail = () => {
   throw Error('no number');
 };

@@ -42,7 +42,7 @@ const openMarionette = async (profileFolder: string): Promise<SendCommand> => {
   socket.on('data', (data) => {
     received = Buffer.concat([received, data]);
     for (let message = readMessage(); message !== undefined; message = readMessage()) {
-      // The first message describes Marionette.
+      // Skips the first message, which describes Marionette.
       if (!Array.isArray(message)) continue;
       const [, number, error, result] = message;
       if (error) pending.get(number)?.reject(new Error(`${error.error}: ${error.message}`));

@@ -21,7 +21,7 @@ const signalGroup = ({ pid }: ChildProcess): void => {
   try {
     process.kill(-(pid as number), 'SIGKILL');
   } catch {
-    // The whole group has exited already.
+    // Ignores the error if the whole group has exited already.
   }
 };
 

@@ -40,7 +40,7 @@ const inspect = async (port: number, path: string): Promise<Evaluate> => {
   socket.on('message', (data) => {
     const { method, params } = JSON.parse(String(data));
     if (method === 'Target.targetCreated' && params.targetInfo.type === 'page') page = params.targetInfo.targetId;
-    // A page on another site runs in another process.
+    // Continues in another process if the page is on another site.
     if (method === 'Target.didCommitProvisionalTarget') page = params.newTargetId;
     if (method === 'Target.dispatchMessageFromTarget') {
       const response = JSON.parse(params.message);

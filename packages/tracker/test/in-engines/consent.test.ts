@@ -10,7 +10,7 @@ import { countEvents, readStored } from './tally.ts';
 
 declare const tracker: Tracker;
 
-/** How long to wait for something that should not happen. */
+/** How long to wait for something that must not happen. */
 const settleMilliseconds = 1_000;
 
 let shop: Shop;

@@ -316,7 +316,7 @@ describeEngines('delivery', (engine) => {
         ),
       ),
     );
-    // A background tab may be slow.
+    // Waits for each tab, because a background tab may be slow.
     for (const tab of tabs) await waitFor('the last log', () => tab.run(() => 'hasLogged' in window || undefined));
     await tabs[0]?.close();
     await expectStored(context, [2 * times, 2 * times]);
@@ -331,7 +331,7 @@ describeEngines('delivery', (engine) => {
         try {
           for (;;) localStorage.setItem(`f${localStorage.length}`, 'x'.repeat(size));
         } catch {
-          // No room for another item of this size.
+          // Stops once there is no room for another item of this size.
         }
     });
     await leaveEachTime(context, async (nth) => {

@@ -1,6 +1,6 @@
 /**
- * A proxy between a page and the server, which forwards requests and can simulate failures: it is down, is busy, or
- * loses a response.
+ * Opens a proxy between a page and the server, which forwards requests and can simulate failures: it is down, is busy,
+ * or loses a response.
  */
 import {
   createServer,

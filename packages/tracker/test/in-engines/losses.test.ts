@@ -391,7 +391,7 @@ describeEngines('delivery', (engine) => {
       for (const nth of nths) {
         profileSession = await engine.launch({ profileFolder });
         const tab = await waitForTracker(await profileSession.openTab(page));
-        // As on an ordinary visit, the page has already written to storage.
+        // Writes to storage first, as a page has done on an ordinary visit.
         await tab.run(() => localStorage.setItem('theirs', String(Math.random())));
         await pause(engine.flushMilliseconds);
         await shop.gate.down();

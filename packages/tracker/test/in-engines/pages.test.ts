@@ -32,7 +32,7 @@ describeEngines('the tracker', (engine) => {
     shop.gate.requests.length = 0;
   });
   afterEach(async () => {
-    // A reported error may still be in flight.
+    // Waits, because a reported error may still be in flight.
     await pause(300);
     expect(shop.site.errors.splice(0)).toEqual([]);
   });

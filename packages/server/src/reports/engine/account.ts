@@ -16,7 +16,7 @@ import { createOwners } from './owners.ts';
 import type { Snapshot } from './source.ts';
 
 /**
- * When the process ends, it does not write a tail smaller than this fraction of a full file: the next process reads
+ * The fraction of a full file below which the tail is not written when the process ends: the next process then reads
  * these events from the store.
  */
 const minFileShare = 0.01;

@@ -8,10 +8,10 @@ import type { EngineSettings } from '../messages.ts';
 /** The subfolder for data that does not fit in memory. A later process can't use its files. */
 export const spillFolder = 'spill';
 const maxSpilledBytes = 8 * 2 ** 30;
-/** The rest of the free disk space is left for the database. */
+/** The maximum fraction of the free disk space that DuckDB may use. The rest is left for the database. */
 const maxFreeSpaceShare = 0.5;
 
-/** Locked by the process that uses the folder. */
+/** The name of the file that the process locks while it uses the folder. */
 const lockName = 'lock';
 /** How long to wait for the lock: the process of a killed server might still be exiting. */
 const lockMilliseconds = 5_000;
@@ -39,7 +39,7 @@ const computeSpillLimit = (folder: string): number => {
   return Math.min(maxSpilledBytes, maxFreeSpaceShare * bavail * bsize);
 };
 
-/** The working directory must be `folder`, because all other SQL names files relative to it. */
+/** Opens the database. The working directory must be `folder`, because all other SQL names files relative to it. */
 export const openDatabase = async ({ folder, memoryBytes, threads }: EngineSettings): Promise<DuckDBInstance> => {
   const instance = await DuckDBInstance.create(':memory:', {
     memory_limit: `${Math.round(memoryBytes / 2 ** 20)}MiB`,

@@ -4,17 +4,18 @@ import type { AccountState, EngineSettings } from '../messages.ts';
 import { type Account, openAccount } from './account.ts';
 
 /**
- * Beyond this number, the least recently opened accounts are closed if they have been unused for `unusedMilliseconds`.
+ * The number of open accounts beyond which the least recently opened accounts are closed if they have been unused for
+ * `unusedMilliseconds`.
  */
 const maxOpen = 4;
 const unusedMilliseconds = 30_000;
 
-/** An order was for an account that is not open. */
+/** Thrown for an order for an account that is not open. */
 export class NotOpen extends Error {}
 
 /** `open` and `discard` must be called within `inTurn`. */
 export const createOpenAccounts = (instance: DuckDBInstance, settings: EngineSettings) => {
-  /** Least recently opened first. */
+  /** The open accounts, least recently opened first. */
   const accounts = new Map<number, Account>();
   const lastUsed = new Map<number, number>();
   /** The most recent order for each account, which later orders wait for. */
@@ -61,7 +62,7 @@ export const createOpenAccounts = (instance: DuckDBInstance, settings: EngineSet
   return {
     inTurn,
     discard,
-    /** Throws NotOpen. */
+    /** Returns an open account. Throws NotOpen. */
     get(account: number): Account {
       const open = accounts.get(account);
       if (!open) throw new NotOpen();

@@ -1,6 +1,6 @@
 /**
- * The owners of users' events, as stretches of sequences, with merges applied. The stretches and merges are in the
- * tables `owners_<account>` and `merged_<account>`.
+ * Stores the owners of users' events, as ranges of sequences (stretches), with merges applied. The stretches and merges
+ * are in the tables `owners_<account>` and `merged_<account>`.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { OwnerFeedPage } from '../../store/report-feed.ts';
@@ -9,7 +9,7 @@ import type { ParquetFiles } from './files/parquet-files.ts';
 import { clause, integers, list, name, type SQL, sql } from './sql.ts';
 import { appendIntegers, run } from './statements.ts';
 
-/** The end of a stretch that has no end yet. */
+/** Stands for the end of a stretch that is still growing. */
 const openEnd = 2 ** 53;
 
 const columns = clause`"user" BIGINT, after BIGINT, through BIGINT, contact BIGINT`;
@@ -17,8 +17,8 @@ const columns = clause`"user" BIGINT, after BIGINT, through BIGINT, contact BIGI
 type StoredOwners = Pick<Manifest, 'owners' | 'merged' | 'position'>;
 
 /**
- * A HAVING condition on the stretches of a user: whether all of the user's events up to the sequence belong to one
- * contact.
+ * Returns a HAVING condition on the stretches of a user: whether all of the user's events up to the sequence belong to
+ * one contact.
  */
 export const isWhole = (through: number): SQL => sql`count(*) = 1 AND max(after) = 0 AND min(through) >= ${through}`;
 
@@ -27,7 +27,7 @@ interface Tables {
   readonly merged: SQL;
 }
 
-/** A query of stretches with their persons. */
+/** Returns a query of stretches with their persons. */
 const withPersons = (rows: SQL, { merged }: Tables): SQL =>
   clause`SELECT o."user", o.after, o.through, o.contact, coalesce(m.owner, o.contact) AS person
     FROM ${rows} o LEFT JOIN ${merged} m ON m.contact = o.contact`;
@@ -120,7 +120,7 @@ export const createOwners = (account: number, manifest: StoredOwners | null) => 
       };
       return replaced;
     },
-    /** The highest number of a contact that owns events. */
+    /** Returns the highest number of a contact that owns events. */
     async greatest(connection: DuckDBConnection): Promise<number> {
       const [row] = await run(
         connection,
@@ -129,8 +129,8 @@ export const createOwners = (account: number, manifest: StoredOwners | null) => 
       return Number(row?.contact);
     },
     /**
-     * How to find the person of an event `e`: a contact if positive, a user without a contact if negative. `areLogged`
-     * is whether there can be events that were logged with a contact.
+     * Returns how to find the person of an event `e`: a contact if positive, a user without a contact if negative.
+     * `areLogged` is whether there can be events that were logged with a contact.
      */
     personOf(areLogged: boolean) {
       const joins: SQL[] = [];

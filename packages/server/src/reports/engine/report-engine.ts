@@ -69,7 +69,7 @@ const createReportRunner = (instance: DuckDBInstance) => {
   };
 };
 
-/** `end` exits the process. */
+/** `end` is called to exit the process. */
 const createEngine = (instance: DuckDBInstance, settings: EngineSettings, end: () => void) => {
   const accounts = createOpenAccounts(instance, settings);
   const { inTurn } = accounts;
@@ -78,7 +78,8 @@ const createEngine = (instance: DuckDBInstance, settings: EngineSettings, end: (
 
   const clearSpilled = async (): Promise<void> => {
     if (readdirSync(spillFolder).length === 0) return;
-    // Spilled data might contain erased events, and only exiting the process reliably removes it.
+    // Waits for reports, then exits: spilled data might contain erased events, and only exiting the process reliably
+    // removes it.
     await accounts.readersDone();
     rmSync(spillFolder, { recursive: true, force: true });
     setImmediate(end);

@@ -24,18 +24,18 @@ export interface Snapshot {
     readonly owners: SQL;
     readonly merged: SQL;
   };
-  /** A query of events with these columns. */
+  /** Returns a query of events with these columns. */
   select(names: readonly string[]): SQL;
-  /** The same query, split into parts in the order of sequences. */
+  /** Returns the same query, split into parts in the order of sequences. */
   parts(names: readonly string[]): SQL[];
   /** The table of irregular visitors, whose sessions are not numbered, and the number of these visitors (visits.ts). */
   readonly irregular: { readonly table: SQL; readonly visitors: number | 'all' };
   /** The highest numbers of users, logged contacts and sessions. */
   readonly bounds: { readonly user: number; readonly contact: number; readonly session: number };
-  /** No event deleted by retention happened after this time. */
+  /** The latest time of the events that retention has deleted. */
   readonly cutUntil: number;
   readonly memoryBytes: number;
-  /** The highest number of a contact that was logged with an event or owns events. */
+  /** Returns the highest number of a contact that was logged with an event or owns events. */
   greatestContact(connection: DuckDBConnection): Promise<number>;
   readonly through: number;
 }

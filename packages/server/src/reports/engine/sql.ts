@@ -10,10 +10,10 @@ interface Parameter {
 }
 export interface SQL {
   readonly parts: readonly (string | Parameter)[];
-  /** Whether to interpolate it without parentheses. */
+  /** Whether the SQL is interpolated without parentheses. */
   readonly isClause: boolean;
 }
-/** A string is a parameter, never SQL. */
+/** What can be interpolated. A string becomes a parameter, never SQL. */
 type Interpolated = SQL | string | number;
 
 const toClause = (...parts: SQL['parts']): SQL => ({ parts, isClause: true });
@@ -59,7 +59,7 @@ export const integers = (values: readonly number[]): SQL =>
 export const doubles = (values: readonly (number | null)[]): SQL =>
   toClause({ value: listValue([...values]), type: LIST(DOUBLE) });
 
-/** The text and parameters of a statement. A parameter that occurs several times has a single number. */
+/** Returns the text and parameters of a statement. A parameter that occurs several times has a single number. */
 export const compile = ({ parts }: SQL): { text: string; values: DuckDBValue[]; types: DuckDBType[] } => {
   const parameters = [...new Set(parts.filter((part) => typeof part !== 'string'))];
   const numbers = new Map(parameters.map((parameter, index) => [parameter, index + 1]));

@@ -33,7 +33,7 @@ export const runForNumbers = async (connection: DuckDBConnection, statement: SQL
   });
 };
 
-/** DuckDB's vector size, the maximum number of rows of a chunk. */
+/** The maximum number of rows of a chunk, which is DuckDB's vector size. */
 export const rowsPerChunk = 2048;
 
 /**

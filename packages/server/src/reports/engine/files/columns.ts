@@ -21,7 +21,7 @@ export const fixedColumns = {
   eventID: clause`INTEGER`,
   eventTime: clause`BIGINT`,
   robot: clause`BOOLEAN`,
-  /** NULL for events from bots and from irregular visitors (visits.ts). */
+  /** The session; NULL for events from bots and from irregular visitors (visits.ts). */
   session: clause`BIGINT`,
   /** Whether this is the first event in its session. TRUE for all events without a session. */
   begins: clause`BOOLEAN`,
@@ -33,24 +33,27 @@ const typeOf = (name: string): SQL => {
   if (name === 'restNumbers') return clause`MAP(VARCHAR, DOUBLE)`;
   return name.startsWith('a') ? clause`VARCHAR` : clause`DOUBLE`;
 };
-/** The definition of a column in CREATE TABLE. */
+/** Returns the definition of a column in CREATE TABLE. */
 export const defineColumn = (name: string): SQL => clause`${column(name)} ${typeOf(name)}`;
-/** A column that is NULL in every row. */
+/** Returns a column that is NULL in every row. */
 export const selectNull = (name: string): SQL => clause`NULL::${typeOf(name)} AS ${column(name)}`;
 
-/** The value as a number, or null if it is not a decimal number. */
+/** Returns the value as a number; null if it is not a decimal number. */
 export const toNumber = (value: string): number | null => {
   if (!decimalNumber.test(value)) return null;
   const number = Number(value);
   return Math.abs(number) < numberLimit ? number : null;
 };
 
-/** `attributes`: the attrIDs with columns, by column number. The list grows while events are appended. */
+/** `attributes` are the attrIDs with columns, by column number. The list grows while events are appended. */
 export const createColumns = (attributes: string[]) => {
   const numbers = new Map(attributes.map((attrID, number) => [attrID, number]));
   return {
     attributes,
-    /** The number of the attribute's column, assigned if there is room; undefined if the attribute is in `rest`. */
+    /**
+     * Returns the number of the attribute's column, which is assigned if there is room; undefined if the attribute is
+     * in `rest`.
+     */
     numberFor(attrID: string): number | undefined {
       const number = numbers.get(attrID);
       if (number !== undefined || attributes.length >= maxColumns) return number;

@@ -64,8 +64,8 @@ export const createErasures = (account: number, first: number, until: number) =>
       return firstSequence;
     },
     /**
-     * Increases with each new erasure: a file that was written or checked at the current generation contains no erased
-     * events.
+     * The generation, which increases with each new erasure. A file that was written or checked at the current
+     * generation contains no erased events.
      */
     get generation() {
       return generation;
@@ -100,9 +100,9 @@ export const createErasures = (account: number, first: number, until: number) =>
     isUndoneAt: (sequence: number): boolean =>
       undoneStretches.some(({ after, through }) => after < sequence && sequence <= through),
     /**
-     * Ends a round, in which the feed listed all current erasures. An erasure that the feed no longer lists can't
-     * affect new events. Such an erasure is dropped if `isGone` resolves to true, which means that it doesn't affect
-     * stored events either.
+     * Ends a round, in which the feed has listed all current erasures. An erasure that the feed no longer lists can't
+     * affect new events. It is dropped if `isGone` resolves to true, which means that it doesn't affect stored events
+     * either.
      */
     async endRound(connection: DuckDBConnection, isGone: () => Promise<boolean>): Promise<void> {
       const expired = [...pending].filter(([, { round: lastRound }]) => lastRound < round);

@@ -12,7 +12,7 @@ import type { EventFile, Manifest } from './files.ts';
 import { nextNumber, type ParquetFiles, selectRows, type Work } from './parquet-files.ts';
 import type { NumberedSessions } from './visitors.ts';
 
-/** The tail is written to a file when it takes more than this fraction of the memory. */
+/** The fraction of the memory beyond which the tail is written to a file. */
 const maxMemoryShare = 0.25;
 
 interface Tail {
@@ -83,7 +83,7 @@ export const openEvents = async ({ account, storedFiles, parquetFiles, erasures,
   let files = storedFiles;
   let tail = await createTail(account, work);
 
-  /** By file name, the generation of erasures at which the file contained no erased events. */
+  /** For each file, the generation of erasures at which it contained no erased events. */
   const cleanGenerations = new Map(files.map(({ name }) => [name, erasures.generation]));
   const isClean = ({ name, first }: EventFile): boolean =>
     cleanGenerations.get(name) === erasures.generation && first >= erasures.firstSequence;
@@ -99,21 +99,21 @@ export const openEvents = async ({ account, storedFiles, parquetFiles, erasures,
 
   return {
     isTailFull: (): boolean => tail.events >= eventsPerFile || tail.bytes >= maxMemoryShare * memoryBytes,
-    /** The last events in files; null if there are none. */
+    /** Returns the last events in files; null if there are none. */
     async readLast(): Promise<LastEvents | null> {
       const file = files.at(-1);
       return file ? parquetFiles.readLast(file) : null;
     },
     /** The state to store in the manifest. */
     get stored(): Pick<Manifest, 'events' | 'through'> {
-      // The feed's last sequence might belong to another account's event, and this account might reuse it after a backup
-      // is restored.
+      // Ends at the last event of this account: the feed's last sequence might belong to another account's event, and
+      // this account might reuse it after a backup is restored.
       return { events: files, through: files.at(-1)?.last ?? 0 };
     },
     get tailEvents(): number {
       return tail.events;
     },
-    /** A query of all events, including events that are to be removed. */
+    /** Returns a query of all events, including events that are to be removed. */
     selectAll: (names: readonly string[]): SQL =>
       parquetFiles.selectWith(files, names, null, selectTail(tail, names, null)),
     snapshot: (through: number) => createSnapshot(parquetFiles, files, tail, erasures.condition, through),

@@ -9,7 +9,7 @@ import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promis
 
 export interface StoredFile {
   readonly name: string;
-  /** The hash of its content, in hex. */
+  /** The hash of the file's content, in hex. */
   readonly sha256: string;
 }
 
@@ -27,14 +27,14 @@ export interface Manifest {
   readonly attributes: readonly string[];
   /** Sorted by sequence. */
   readonly events: readonly EventFile[];
-  /** The sequence of the last event: the files have all events up to it. */
+  /** The sequence of the last event in the files, which have all events up to it. */
   readonly through: number;
   readonly owners: StoredFile;
   readonly merged: StoredFile;
   /** The feed position of `owners` and `merged`. The files contain no event that was erased before it. */
   readonly position: string;
   readonly firstSequence: number;
-  /** No event before `firstSequence` happened after this time. */
+  /** The latest time of the events before `firstSequence`. */
   readonly cutUntil: number;
   /** Visitors with erased events (visitors.ts). */
   readonly broken: readonly number[];
@@ -58,7 +58,7 @@ const syncFile = async (path: string): Promise<void> => {
   }
 };
 
-/** Windows can't sync a folder and does not need to. */
+/** Does nothing on Windows, which can't sync a folder and does not need to. */
 const syncFolder = async (path: string): Promise<void> => {
   if (process.platform === 'win32') return;
   const folder = await open(path, 'r');
@@ -103,7 +103,7 @@ export const createFiles = (folder: string) => {
   };
   /** Throws if the file is missing or has different content. */
   const check = async (name: string, sha256: string): Promise<void> => {
-    // Read before the content, so that the next check detects a concurrent write.
+    // Reads the fingerprint before the content, so that the next check detects a concurrent write.
     const fingerprint = await readFingerprint(pathOf(name));
     if ((await digest(pathOf(name))) !== sha256) throw new Error(`${name} is damaged`);
     current.set(name, { fingerprint, sha256 });

@@ -42,7 +42,9 @@ export const createParquetFiles = (files: ReturnType<typeof createFiles>, work: 
   const read = (storedFiles: readonly StoredFile[]): SQL =>
     clause`read_parquet([${list(storedFiles.map(({ name }) => literal(files.pathOf(name))))}], union_by_name = true)`;
 
-  /** Each thread buffers a row group in memory, at 16 to 32 bytes per value. */
+  /**
+   * Returns the number of rows in a row group. Each thread buffers a row group in memory, at 16 to 32 bytes per value.
+   */
   const computeGroupRows = (columnCount: number): number =>
     Math.max(2_048, Math.min(122_880, Math.floor((maxGroupShare * memoryBytes) / 24 / columnCount)));
 
@@ -65,7 +67,7 @@ export const createParquetFiles = (files: ReturnType<typeof createFiles>, work: 
     read,
     write,
     select,
-    /** Like `select`, followed by newer rows. `eventFiles` can be empty. */
+    /** Like `select`, but with newer rows added. `eventFiles` can be empty. */
     selectWith: (eventFiles: readonly EventFile[], names: readonly string[], hidden: SQL | null, newer: SQL): SQL =>
       eventFiles.length === 0 ? newer : sql`${select(eventFiles, names, hidden)} UNION ALL ${newer}`,
 
@@ -84,7 +86,7 @@ export const createParquetFiles = (files: ReturnType<typeof createFiles>, work: 
       return null;
     },
 
-    /** The last events of a file, for comparison with the store. */
+    /** Returns the last events of a file, for comparison with the store. */
     async readLast(file: EventFile): Promise<LastEvents> {
       const rows = await work((connection) =>
         run(

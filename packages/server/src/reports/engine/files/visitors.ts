@@ -12,13 +12,13 @@ import { appendIntegers, type Row, run } from '../statements.ts';
 import { listUndone } from './erasures.ts';
 import { createVisits, maxVisitors, type VisitHistory, type Visits } from './visits.ts';
 
-/** The visitor of an event `e`. */
+/** SQL for the visitor of an event `e`. */
 export const visitorOfEvent = sql`CASE WHEN e."user" > 0 THEN e."user" ELSE -e.contact END`;
 
 /** The columns that `load` and `number` read. */
 export const visitorColumns = ['sequence', 'user', 'contact', 'eventTime', 'robot', 'session'] as const;
 
-/** For each event, 1 if it is from a bot, otherwise 0. */
+/** Returns, for each event, 1 if it is from a bot, otherwise 0. */
 const findRobots = ({ count, attributes }: EventFeedPage): Uint8Array => {
   const robots = new Uint8Array(count);
   const marks = attributes.find(({ attrID }) => attrID === robotMark.attrID);
@@ -28,7 +28,7 @@ const findRobots = ({ count, attributes }: EventFeedPage): Uint8Array => {
   return robots;
 };
 
-/** Tells whether a contact's events, or the event with a given sequence, are erased. */
+/** Reports whether a contact's events, or the event with a given sequence, are erased. */
 interface ErasedEvents {
   isContactErased(contact: number): boolean;
   isUndoneAt(sequence: number): boolean;
@@ -119,14 +119,14 @@ export const createVisitors = (account: number, storedBroken: readonly number[])
   };
 
   return {
-    /** The state that a report reads. The bounds are copied, because events appended later change them. */
+    /** Returns the state that a report reads. Copies the bounds, because events appended later change them. */
     snapshot: (): Pick<Snapshot, 'bounds' | 'irregular'> => ({
       bounds: { ...bounds },
       irregular: { table, visitors: isDisabled() ? 'all' : listedCount },
     }),
     /** The broken visitors, for the manifest. */
     broken: (): number[] => [...broken],
-    /** Initializes from existing events. `rows` selects their `visitorColumns`. */
+    /** Initializes the visitors from existing events. `rows` selects their `visitorColumns`. */
     async load(connection: DuckDBConnection, rows: SQL): Promise<void> {
       await run(connection, sql`CREATE OR REPLACE TABLE ${table} (visitor BIGINT)`);
       Object.assign(bounds, await readBounds(connection, rows));
@@ -135,8 +135,8 @@ export const createVisitors = (account: number, storedBroken: readonly number[])
       await insert(connection, [...new Set([...withoutSession, ...broken])]);
     },
     /**
-     * Numbers the sessions of the events to append (0: no session). Also returns which events begin a session. `rows`
-     * selects existing events.
+     * Numbers the sessions of the events to append, with 0 for no session. Also returns which events begin a session.
+     * `rows` selects existing events.
      */
     async number(
       connection: DuckDBConnection,
@@ -178,7 +178,7 @@ export const createVisitors = (account: number, storedBroken: readonly number[])
         broken.add(visitor);
         visits?.irregular.add(visitor);
       }
-      // The table can contain duplicates.
+      // Inserts without a check, because duplicates in the table are harmless.
       if (fresh.length > 0) await insert(connection, fresh);
     },
     async drop(connection: DuckDBConnection): Promise<void> {

@@ -12,7 +12,7 @@ interface NumberedEvent {
 
 const nothing: VisitHistory = { visitors: [], evictedUntil: Number.NEGATIVE_INFINITY, lastSession: 0 };
 
-/** The history after a restart, from numbered events. */
+/** Returns the history after a restart, from numbered events. */
 const restoreHistory = (numberedEvents: readonly NumberedEvent[], most: number): VisitHistory => {
   const numbered = numberedEvents.filter(({ session }) => session > 0);
   const last = new Map<number, { visitor: number; last: number; session: number }>();
@@ -25,7 +25,7 @@ const restoreHistory = (numberedEvents: readonly NumberedEvent[], most: number):
   };
 };
 
-/** The times of each session's events, in ascending order. */
+/** Returns the times of each session's events, in ascending order. */
 const sessionsOf = (times: readonly number[]): number[][] => {
   const sessions: number[][] = [];
   let before = Number.NEGATIVE_INFINITY;

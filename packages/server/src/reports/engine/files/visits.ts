@@ -14,7 +14,7 @@ export const maxVisitors = 500_000;
 /** Earlier events: the time and session of each visitor's last event. */
 export interface VisitHistory {
   readonly visitors: readonly { readonly visitor: number; readonly last: number; readonly session: number }[];
-  /** Every other visitor's last event was at or before this time. */
+  /** Every other visitor's last event was no later than this time. */
   readonly evictedUntil: number;
   readonly lastSession: number;
 }
@@ -34,10 +34,10 @@ const createTable = (capacity: number) => {
   return {
     capacity,
     visitors,
-    /** The time of the visitor's last event, and its session. */
+    /** The time of each visitor's last event, and its session. */
     lasts,
     sessions,
-    /** The visitor's slot, or a free slot if the visitor has none. */
+    /** Returns the visitor's slot, or a free slot if the visitor has none. */
     slotOf(visitor: number): number {
       let slot = (Math.imul(visitor | 0, hashMultiplier) >>> 0) & (capacity - 1);
       while (visitors[slot] !== 0 && visitors[slot] !== visitor) slot = (slot + 1) & (capacity - 1);
@@ -94,7 +94,7 @@ export const createVisits = (
     get isDisabled(): boolean {
       return irregular.size > max;
     },
-    /** The number of an event's session; 0 if the visitor is irregular. Call it in the order of sequences. */
+    /** Returns the number of an event's session; 0 if the visitor is irregular. Call it in the order of sequences. */
     sessionOf(visitor: number, time: number): number {
       if (irregular.has(visitor)) return 0;
       const slot = table.slotOf(visitor);

@@ -55,7 +55,10 @@ const writeDidPeople = (
   );
 };
 
-/** Equal for conditions with the same list of contacts: structured clone preserves object identity within a message. */
+/**
+ * Returns a key that is equal for conditions with the same list of contacts, because structured clone preserves object
+ * identity within a message.
+ */
 const toKey = (condition: PersonCondition): unknown => ('contacts' in condition ? condition.contacts : condition);
 
 /**
@@ -74,8 +77,8 @@ const writeMixed = async (connection: DuckDBConnection, { person, through }: Sna
  * Creates the tables for `isOf`, which checks whether an event's contact, user or sequence is in one of these tables,
  * so that a query needs no join with owners.
  *
- * Sequences are used for users of whose events only some belong to these people: looking up each event in stretches
- * would take ten times as long.
+ * Sequences are used for users with several owners, because looking up each event in stretches would take ten times as
+ * long.
  */
 export const preparePeople = async (
   connection: DuckDBConnection,

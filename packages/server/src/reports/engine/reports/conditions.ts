@@ -3,9 +3,9 @@ import type { Condition, ReportQuery } from '../../queries.ts';
 import type { Source } from '../source.ts';
 import { and, clause, name as column, list, or, type SQL, sql } from '../sql.ts';
 
-/** Adds the columns that its SQL uses to `read`. */
+/** Returns functions that write conditions as SQL. They add the columns that the SQL uses to `read`. */
 export const createConditions = (source: Source, query: ReportQuery, read: Set<string>) => {
-  /** The merged IDs of an attribute. Its value is the value of the first of these IDs that an event has. */
+  /** Returns the merged IDs of an attribute. Its value is the value of the first of these IDs that an event has. */
   const listIDs = (attrID: string): readonly string[] =>
     query.united?.attributes.find((ids) => ids.includes(attrID)) ?? [attrID];
   const readIn = (from: 'text' | 'number', attrID: string): SQL => {
@@ -13,12 +13,12 @@ export const createConditions = (source: Source, query: ReportQuery, read: Set<s
     read.add(value.column);
     return value.sql;
   };
-  /** The value of an attribute: text, or NULL. */
+  /** Returns the value of an attribute: text, or NULL. */
   const text = (attrID: string): SQL => {
     const texts = listIDs(attrID).map((id) => readIn('text', id));
     return texts.length === 1 ? (texts[0] as SQL) : sql`coalesce(${list(texts)})`;
   };
-  /** The value of an attribute as a DOUBLE; NULL unless it is a decimal number. */
+  /** Returns the value of an attribute as a DOUBLE; NULL unless it is a decimal number. */
   const number = (attrID: string): SQL => {
     const ids = listIDs(attrID);
     if (ids.length === 1) return readIn('number', attrID);
@@ -29,14 +29,14 @@ export const createConditions = (source: Source, query: ReportQuery, read: Set<s
     read.add('eventID');
     return column('eventID');
   };
-  /** The event's eventID, or the eventID that it was merged into. */
+  /** Returns the event's eventID, or the eventID into which it was merged. */
   const kind = (): SQL => {
     const cases = (query.united?.events ?? []).map(
       ([target, ...others]) => clause`WHEN "eventID" IN (${list(others)}) THEN ${target as number}`,
     );
     return cases.length === 0 ? eventID() : sql`CASE ${list(cases, ' ')} ELSE ${eventID()} END`;
   };
-  /** TRUE or FALSE, never NULL. */
+  /** Returns SQL that is TRUE or FALSE, never NULL. */
   const meets = (condition: Condition): SQL => {
     if ('and' in condition) return and(condition.and.map(meets));
     if ('or' in condition) return or(condition.or.map(meets));

@@ -27,7 +27,7 @@ export const writeOwned = async (
     sql`CREATE OR REPLACE TEMP TABLE whole AS SELECT "user", any_value(person) AS person FROM ${owners}
       WHERE "user" <= ${greatest} GROUP BY "user" HAVING ${isWhole(source.through)}`,
   );
-  // An event that was logged with a contact belongs to that contact, not to the user's person.
+  // Events that were logged with a contact belong to that contact, not to the user's person.
   if (contact > 0) {
     const scope = createScope(source, query);
     scope.add('user', sql`e."user"`);

@@ -15,12 +15,12 @@ import { sameGroup } from './groups.ts';
 import type { HitOptions, Sessions } from './scope.ts';
 
 /**
- * The fraction of the memory for the bitmaps of all groups. Each thread builds its own bitmaps, so the threads divide
- * this fraction.
+ * The maximum fraction of the memory for the bitmaps of all groups. Each thread builds its own bitmaps, so the threads
+ * divide this fraction.
  */
 const maxMemoryShare = 0.4;
 const maxConcurrentShare = 0.2;
-/** If there are fewer events per byte of the bitmaps, a hash table is faster. */
+/** The number of events per byte of the bitmaps below which a hash table is faster. */
 const eventsPerByte = 0.02;
 
 /** Builds a query that returns events, with the columns `keys`, `user` and the optional columns. */
@@ -42,13 +42,13 @@ export interface Groups {
   readonly hits: WriteHits;
   readonly sessions: Sessions;
   /**
-   * Whether hits without people have one row per session, which is in one group and has the session's number of
-   * `events`.
+   * Whether a hit without people stands for a whole session: then it has one row, is in one group, and has the
+   * session's number of `events`.
    */
   readonly bySession?: boolean;
-  /** Whether hits have the column `adds`, which is FALSE if the hit adds no user and no session to its group. */
+  /** Whether hits have the column `adds`, which is FALSE for a hit that adds no user and no session to its group. */
   readonly withAdds?: boolean;
-  /** Set if an event can be in several groups: writes each event once, without its groups. */
+  /** Writes each event once, without its groups. Set if an event can be in several groups. */
   readonly once?: WriteHits | undefined;
   /** The maximum number of groups, and the number of events. */
   readonly size: Size;
@@ -63,7 +63,7 @@ interface Size {
 export const countEvents = (bySession: boolean): SQL => (bySession ? sql`sum(events)::BIGINT` : sql`count(*)`);
 
 /**
- * Rounds the range up to a multiple of 8: for an incomplete byte, DuckDB repeatedly sets the missing bits, which
+ * Rounds the range up to a multiple of 8: DuckDB would set the missing bits of an incomplete byte repeatedly, which
  * doubles the time.
  */
 const bitmap = (number: SQL, lowest: number, greatest: number, filter = nothing): SQL => {
@@ -121,7 +121,7 @@ const writeOwnerBits = async (
   if (isOwned)
     parts.push(sql`SELECT ${columns}, ${personBits} FROM ${hits({ person: true, owned: true })} GROUP BY ${columns}`);
   if (whole > 0) {
-    // If rows are sessions, reading them is cheaper than testing, for each group, the bit of every whole user.
+    // Reads sessions, if rows are sessions: that is cheaper than testing, for each group, the bit of every whole user.
     const wholeUsers = bySession
       ? clause`${hits({})} JOIN whole USING ("user")`
       : clause`user_bits h JOIN whole w ON get_bit(h.users, w."user"::INTEGER) = 1`;
@@ -134,7 +134,7 @@ const writeOwnerBits = async (
   );
 };
 
-/** The number of users in a bitmap. Bit 0 is for events without a user. */
+/** Returns the number of users in a bitmap. Bit 0 is for events without a user. */
 const usersOf = (bits: SQL): SQL => sql`${countOnes(bits)} - coalesce(get_bit(${bits}, 0), 0)`;
 const unowned = (bits: SQL): SQL => countOnes(sql`${bits} & (SELECT unowned FROM mask)`);
 
@@ -146,7 +146,7 @@ const countByBitmaps = async (
   { users, people, sessions: sessionNumbers }: Numbers,
 ): Promise<GroupCounts> => {
   const columns = toColumns(keys);
-  // If there are few whole users, testing each of their bits costs less than reading their events again.
+  // Tests the bits of whole users if there are few of them, because that costs less than reading their events again.
   const { isOwned, whole } = await writeOwned(connection, source, query, Math.min(events, source.through) / groups);
   const user = name('user');
   await run(
@@ -208,7 +208,7 @@ const countByBitmaps = async (
   );
   const unitedSessions = bySession ? sql`sum(sessions)` : sql`bit_count(bit_or(sessions))`;
   const [allUsers, allPeople] = [sql`bit_or(users)`, sql`bit_or(people)`];
-  /** `rest` excludes groups of a table `h`. */
+  /** Unites the bitmaps of groups. `rest` excludes groups of a table `h`. */
   const unite = async (rest: SQL): Promise<Row | undefined> => {
     const [row] = await run(
       connection,

@@ -12,9 +12,9 @@ import { type Row, run } from '../statements.ts';
 import { countEvents, countGroups, type GroupCounts, type Groups } from './counting.ts';
 import { sameGroup, toOrder } from './groups.ts';
 
-/** The first pass counts this many times the requested number of groups. */
+/** The factor by which the first pass counts more groups than requested. */
 const likelyFactor = 2;
-/** The extra passes to count likely groups first are worthwhile only up to this fraction of all groups. */
+/** The maximum fraction of all groups for which the extra passes, which count likely groups first, are worthwhile. */
 const maxLikelyShare = 0.25;
 
 interface FirstGroups {
@@ -69,7 +69,8 @@ export const countFirstGroups = async (
     return { rows, total: await counts.total(), otherGroups, others };
   };
 
-  // The bound is wrong if a session has several people. An event in several groups would also count in `others`.
+  // Counts all groups if the bound would be wrong, because a session has several people, or if an event in several
+  // groups would also count in `others`.
   const isExcluded =
     once !== undefined || (bySession && sort === 'people' && (await canSessionsHaveSeveralPeople(connection, source)));
   const maxLikely = isExcluded ? 0 : maxLikelyShare * size.groups;

@@ -1,4 +1,7 @@
-/** Attributes of a person's first event ever, which can be outside the range, or have had another owner at the time. */
+/**
+ * Reads attributes of a person's first event ever, which can be outside the range, or have had another owner at the
+ * time.
+ */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Comparison, ReportQuery } from '../../queries.ts';
 import type { Source } from '../source.ts';
@@ -51,7 +54,7 @@ export const writeFirstMatches = async (
 ): Promise<SQL> => {
   const scope = await createScopeOfAll(connection, source, query);
   const has = sql`${scope.text(comparison.attrID)} IS NOT NULL`;
-  // A person who never had the attribute meets only this comparison.
+  // Whether the comparison is for absence, the only one that a person who never had the attribute meets.
   const isAbsence = 'exists' in comparison && !comparison.exists;
   scope.add('has', has);
   scope.add('met', scope.meets(comparison));

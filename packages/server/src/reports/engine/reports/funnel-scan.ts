@@ -39,7 +39,7 @@ export const writeSteps = (source: Source, query: FunnelSteps, sessions: Session
 /** The maximum fraction of the memory that the scan takes. */
 const maxMemoryShare = 0.25;
 
-/** The event loop runs after this many chunks, so that queries can start and be canceled. */
+/** The number of chunks after which the event loop runs, so that queries can start and be canceled. */
 const chunksPerTurn = 4;
 
 /**
@@ -94,14 +94,15 @@ export const scanFunnel = async (
   let next = read(0);
   for (let part = 0; part < parts; part += 1) {
     let chunks = await next;
-    // Rows can be out of order if the file was rewritten without erased events, or if the query has a join.
+    // Sorts rows that are out of order, as after the file was rewritten without erased events, or if the query has a
+    // join.
     if (!areInOrder(chunks)) {
       order = clause`ORDER BY sequence`;
       chunks = await read(part);
     }
-    // DuckDB reads the next part in the background.
+    // Starts to read the next part, which DuckDB does in the background.
     if (part + 1 < parts) next = read(part + 1);
-    // The promise might reject before it is awaited.
+    // Handled here too, because the promise might reject before it is awaited.
     next.catch(() => {});
     for (const [index, [holders, sequences, times, met, ofSession]] of chunks.entries()) {
       if (index % chunksPerTurn === 0) await immediate();

@@ -12,7 +12,7 @@ import { type PreparedGroups, prepareGroups, toKeys } from './groups.ts';
 import type { HitOptions, Sessions } from './scope.ts';
 import { prepareSessions } from './sessions.ts';
 
-/** The columns that identify a unit. */
+/** Returns the columns that identify a unit. */
 export const unitOf = ({ per }: Pick<FunnelQuery, 'per'>): SQL =>
   per === 'session' ? clause`person, session` : clause`person`;
 
@@ -45,13 +45,13 @@ export const writeReached = (
   return sql`SELECT ${unit}, ${list(reached)} FROM ${walk} GROUP BY ${unit}`;
 };
 
-/** The number of units that reached each step. */
+/** Returns the number of units that reached each step. */
 export const stepCountsOf = ({ steps }: FunnelSteps): SQL =>
   list(steps.map((_, step) => clause`count_if(${name(`reached${step}`)}) AS ${name(`people${step}`)}`));
 export const readStepCounts = ({ steps }: FunnelSteps, row: Row | undefined): number[] =>
   steps.map((_, step) => Number(row?.[`people${step}`]));
 
-/** Statistics of the time taken to reach each step. */
+/** Returns statistics of the time taken to reach each step. */
 export const timesOf = ({ steps }: FunnelSteps): SQL =>
   list(
     steps.slice(1).map((_, index) => {

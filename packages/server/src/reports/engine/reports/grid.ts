@@ -14,10 +14,13 @@ export interface Grid {
   readonly milliseconds: number;
 }
 
-/** Four weeks, a multiple of weeks and days. Months are divided into days. */
+/** The maximum length of a span: four weeks, which are a multiple of weeks and days. Months are divided into days. */
 const maxSpanMilliseconds = 28 * 86_400_000;
 
-/** Span 0 starts at or before `from`. Ignores cuts at or before `from`. A span is at most `longest` milliseconds. */
+/**
+ * Creates a grid whose span 0 starts at or before `from`. Ignores cuts at or before `from`. A span is at most `longest`
+ * milliseconds.
+ */
 export const createGrid = (from: number, cuts: readonly number[], longest = maxSpanMilliseconds): Grid => {
   const inner = cuts.filter((cut) => cut > from);
   const [first = from] = inner;
@@ -29,12 +32,12 @@ export const createGrid = (from: number, cuts: readonly number[], longest = maxS
 export const isGridOf = ({ milliseconds }: Grid, edges: readonly number[]): boolean =>
   edges.every((edge, index) => index === 0 || edge - (edges[index - 1] as number) <= milliseconds);
 
-/** The number of the span that contains a time. */
+/** Returns the number of the span that contains a time. */
 export const spanOf = ({ anchor, milliseconds }: Grid, time: SQL): SQL => sql`(${time} - ${anchor}) // ${milliseconds}`;
 
 /**
- * Beyond this number, only spans with events are listed. So many spans are possible because edges need not be calendar
- * dates.
+ * The number of spans beyond which only spans with events are listed. There can be this many, because edges need not be
+ * calendar dates.
  */
 const maxSpans = 100_000;
 
@@ -69,7 +72,9 @@ export const valuesOfSpans = (
 const hour = 3_600_000;
 const day = 24 * hour;
 
-/** Cuts that keep each span inside a single hour of local time. `offsets` has the form used in BreakdownQuery. */
+/**
+ * Returns cuts that keep each span inside a single hour of local time. `offsets` has the form used in BreakdownQuery.
+ */
 export const findHourCuts = (from: number, to: number, offsets: readonly (readonly [number, number])[]): number[] =>
   offsets.flatMap(([start, offset], index) => {
     const end = offsets[index + 1]?.[0] ?? Infinity;
@@ -78,7 +83,7 @@ export const findHourCuts = (from: number, to: number, offsets: readonly (readon
     return [...(start > from ? [start] : []), from + hour - (((local % hour) + hour) % hour)];
   });
 
-/** The local hour and weekday of a row with `span` and `value`, the offset of local time. */
+/** Returns the local hour and weekday of a row with `span` and `value`, the offset of local time. */
 export const localTimeOf = ({ anchor, milliseconds }: Grid): SQL => {
   const local = sql`${anchor} + span * ${milliseconds} + value`;
   const inDay = sql`((${local} % ${day}) + ${day}) % ${day}`;

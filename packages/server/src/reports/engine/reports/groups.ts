@@ -15,7 +15,7 @@ const hour = 3_600_000;
 
 const isSessionDimension = (dimension: Dimension): boolean =>
   ('of' in dimension && dimension.of !== 'personFirst') || ('by' in dimension && dimension.by === 'entryReferrerHost');
-/** The attribute that a dimension reads in a person's first event; undefined for other dimensions. */
+/** Returns the attribute that a dimension reads in a person's first event; undefined for other dimensions. */
 const toFirstAttrID = (dimension: Dimension): string | undefined => {
   if ('of' in dimension) return dimension.of === 'personFirst' ? dimension.attrID : undefined;
   return 'by' in dimension && dimension.by === 'firstReferrerHost' ? referrerAttrID : undefined;
@@ -23,15 +23,15 @@ const toFirstAttrID = (dimension: Dimension): string | undefined => {
 const isClock = (dimension: Dimension): boolean =>
   'by' in dimension && (dimension.by === 'weekday' || dimension.by === 'hour');
 
-/** The key columns of groups. */
+/** Returns the key columns of groups. */
 export const toKeys = (dimensions: readonly Dimension[]): string[] => dimensions.map((_, index) => `d${index}`);
 /** Whether rows of `h` and `t` belong to the same group. */
 export const sameGroup = (keys: readonly string[]): SQL =>
   and(keys.map((key) => sql`h.${name(key)} IS NOT DISTINCT FROM t.${name(key)}`));
-/** The tie-breaking order of groups, by text. */
+/** Returns the tie-breaking order of groups, by text. */
 export const toOrder = (keys: readonly string[]): SQL =>
   list(keys.map((key) => clause`${name(key)}::VARCHAR ASC NULLS LAST`));
-/** The values of a row's group. */
+/** Returns the values of a row's group. */
 export const toValues = (row: Row, keys: readonly string[]): (string | null)[] =>
   keys.map((key) => (row[key] === null ? null : String(row[key])));
 

@@ -1,4 +1,4 @@
-/** The host of a referrer, as SQL. */
+/** Finds the host of a referrer, as SQL. */
 import type { OwnSites } from '../../queries.ts';
 import { type SQL, sql, texts } from '../sql.ts';
 
@@ -6,8 +6,8 @@ import { type SQL, sql, texts } from '../sql.ts';
 const pattern = '^[A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#@]*@)?(\\[[0-9A-Fa-f:.]+\\]|[^/?#:@[\\]]+)';
 
 /**
- * The host in a URL, in lower case (RFC 3986 section 6.2.2.1); NULL if there is none, or if the host is one of the
- * account's sites.
+ * Returns the host in a URL, in lower case (RFC 3986 section 6.2.2.1); NULL if there is none, or if the host is one of
+ * the account's sites.
  */
 export const referrerHostOf = (url: SQL, { hosts, suffixes }: OwnSites): SQL => {
   const host = sql`nullif(lower(regexp_extract(${url}, ${pattern}, 1)), '')`;

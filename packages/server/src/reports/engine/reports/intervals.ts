@@ -10,7 +10,7 @@ import { createScope, type Scope } from './scope.ts';
 interface Intervals {
   readonly grid: Grid;
   readonly count: number;
-  /** The value of the column `slot`, which `within` needs. */
+  /** Returns the value of the column `slot`, which `within` needs. */
   slotOf(scope: Scope): SQL;
   /** Replaces `slot` in rows with `interval`, a number from 0. */
   within(rows: SQL): SQL;

@@ -1,4 +1,4 @@
-/** The measures of sets of events, as SQL and in results. */
+/** Returns the measures of sets of events, as SQL and from results. */
 import type { Measures } from '../../queries.ts';
 import { clause } from '../sql.ts';
 import type { Row } from '../statements.ts';

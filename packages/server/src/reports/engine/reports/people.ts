@@ -87,14 +87,14 @@ const prepareEvents = async (
 
 const usersOf = sql`count(DISTINCT "user") FILTER ("user" > 0)`;
 const basicFigures = clause`person, count(*) AS events, ${usersOf} AS users, min(time) AS first, max(time) AS last`;
-/** Sort keys. Sums are rounded, because their last digits depend on the order of addition. */
+/** The sort keys. Sums are rounded, because their last digits depend on the order of addition. */
 const keys = {
   lastTime: sql`max(time)`,
   events: sql`count(*)`,
   sum: sql`coalesce(round(sum(number), 6), ${noSum})`,
 } satisfies Record<PeopleSort, SQL>;
 
-/** Fractions of the range, from its end, which are read one after another until enough people are found. */
+/** The fractions of the range, from its end, that are read one after another until enough people are found. */
 const firstParts = [1 / 64, 1 / 8];
 
 export const computePeople = async (
@@ -106,8 +106,8 @@ export const computePeople = async (
   const [key, figures] = [keys[sort], value === undefined ? basicFigures : clause`${basicFigures}, ${valueAggregates}`];
   const write = await prepareEvents(connection, source, query);
   /**
-   * Finds the people on the page from only the events since a time. If it finds more than `limit` people, the whole
-   * range would return the same people.
+   * Finds the people on the page by reading only the events since a time. If it finds more than `limit` people, reading
+   * the whole range would return the same people.
    */
   const readNewest = (since: number) => {
     const conditions = [
@@ -132,7 +132,7 @@ export const computePeople = async (
   };
   const find = async (): Promise<Row[]> => {
     const end = beyond === null ? to : Math.min(to, beyond.key + 1);
-    // A part of the range is enough only for the order by newest event.
+    // Reading a part of the range is enough only if people are sorted by their newest event.
     for (const part of usersAtLeast > 0 || sort !== 'lastTime' ? [] : firstParts) {
       const people = await readNewest(Math.ceil(end - part * (to - from)));
       if (people.length > limit) return readListed(people);

@@ -7,10 +7,10 @@ import type { Source } from '../source.ts';
 import { type SQL, sql } from '../sql.ts';
 import { run, runForNumbers } from '../statements.ts';
 
-/** The holder of an event `e`: its logged contact or, as a negative number, its user. */
+/** SQL for the holder of an event `e`: its logged contact or, as a negative number, its user. */
 export const holderOfEvent: SQL = sql`CASE WHEN e.contact > 0 THEN e.contact ELSE -e."user" END`;
 
-/** The memory of a lookup, in bytes. */
+/** Returns the memory of a lookup, in bytes. */
 export const computeLookupBytes = ({ bounds }: Source): number => 8 * (bounds.user + bounds.contact + 1);
 
 interface Stretch {
@@ -19,11 +19,11 @@ interface Stretch {
   readonly person: number;
 }
 
-/** Returns a function that returns an event's person for its holder and sequence. */
+/** Returns a function that looks up an event's person by its holder and sequence. */
 export const createPersonLookup = async (connection: DuckDBConnection, source: Source) => {
   const { person: tables, bounds, through: last } = source;
   const { user: users, contact: contacts } = bounds;
-  /** The person of each holder, starting with the highest user number. NaN if the person depends on the sequence. */
+  /** The person of each holder, starting with the highest user number; NaN if the person depends on the sequence. */
   const persons = Float64Array.from({ length: users + contacts + 1 }, (_, index) => index - users);
   /** The stretches of each holder, for users whose events can belong to several people. */
   const stretches = new Map<number, Stretch[]>();

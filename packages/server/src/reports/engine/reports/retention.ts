@@ -55,7 +55,7 @@ export const prepareCohorts = async (
   await writeMembers(connection, groups, { unit: clause`person`, options: { person: true }, keys, first });
 };
 
-/** The cohorts in the first groups, and the number of other groups. */
+/** Returns the cohorts in the first groups, and the number of other groups. */
 const computeGroups = async (
   connection: DuckDBConnection,
   { dimensions, limit }: NonNullable<RetentionQuery['groups']>,

@@ -88,8 +88,8 @@ export const createScope = (source: Source, query: ReportQuery) => {
       return matched();
     },
     /**
-     * The position of an event by time, then by sequence, as one number, which is faster to compare than two. It is a
-     * HUGEINT only if necessary.
+     * Returns the position of an event by time, then by sequence, as one number, which is faster to compare than two.
+     * It is a HUGEINT only if necessary.
      */
     get place(): SQL {
       const sequences = source.through + 1;
@@ -97,7 +97,7 @@ export const createScope = (source: Source, query: ReportQuery) => {
         return sql`("eventTime" - ${query.from}) * ${sequences} + sequence`;
       return sql`"eventTime"::HUGEINT * ${placesOfTime} + sequence`;
     },
-    /** The number of the span of the event's time. */
+    /** Returns the number of the span that contains the event's time. */
     spanOf: (grid: Grid): SQL => spanOf(grid, sql`"eventTime"`),
     /**
      * Whether an event might be the first of its visitor or session in the span. It can't be if the previous event of

@@ -12,7 +12,7 @@ interface FunnelEvent {
 const steps = 3;
 const within = 5;
 
-/** The maximum number of steps that a unit completes, found by trying every choice of one event per step. */
+/** Returns the maximum number of steps that a unit completes, found by trying every choice of one event per step. */
 const countSteps = (events: readonly FunnelEvent[]): number => {
   const search = (step: number, from: number, start: number): number => {
     let best = step;

@@ -11,7 +11,7 @@ const never = Number.NEGATIVE_INFINITY;
  */
 const countNumbers = (steps: number): number => 2 * steps + 1;
 
-/** The memory for the progress of units, in bytes. */
+/** Returns the memory for the progress of units, in bytes. */
 export const computeProgressBytes = (steps: number, units: number): number => 8 * countNumbers(steps) * units;
 
 /** Units are numbers from `lowest` to `greatest`. A person is represented by any number except NaN. */
@@ -22,12 +22,12 @@ export const createProgress = (
 ) => {
   const numbers = countNumbers(steps);
   const units = Math.max(0, greatest - lowest + 1);
-  /** The numbers of a unit are adjacent, for locality. */
+  /** Keeps the numbers of a unit next to each other, for locality. */
   const state = new Float64Array(numbers * units).fill(never);
   /** Units whose events are out of chronological order or belong to two people. */
   const irregular = new Set<number>();
 
-  /** How many steps a unit reached; 0 if it is irregular. `unit` is counted from `lowest`. */
+  /** Returns how many steps a unit reached; 0 if it is irregular. `unit` is counted from `lowest`. */
   const countSteps = (unit: number): number => {
     if (state[unit * numbers] === never || irregular.has(unit + lowest)) return 0;
     let step = 0;
@@ -47,7 +47,7 @@ export const createProgress = (
         return;
       }
       state[first] = time;
-      // Goes from the last step to the first, so that an event does not count for two steps.
+      // Visits the last step first, so that an event does not count for two steps.
       for (let step = steps - 1; step > 0; step -= 1) {
         if ((meets & (1 << step)) === 0) continue;
         const place = first + 2 + step;
@@ -58,7 +58,7 @@ export const createProgress = (
       }
       if ((meets & 1) !== 0) state[first + 2] = time;
     },
-    /** For each step, the number of regular units that reached it. */
+    /** Returns, for each step, the number of regular units that reached it. */
     counts(): number[] {
       const counts = new Array<number>(steps).fill(0);
       for (let unit = 0; unit < units; unit += 1)
@@ -66,8 +66,8 @@ export const createProgress = (
       return counts;
     },
     /**
-     * The regular units that reached the first step, with their person and number of steps. `took` has, for each step
-     * after the first, the time from the first step in milliseconds, or -1 for units that did not reach it.
+     * Returns the regular units that reached the first step, with their person and number of steps. `took` has, for
+     * each step after the first, the time from the first step in milliseconds, or -1 for units that did not reach it.
      */
     ends() {
       const took = Array.from({ length: steps - 1 }, (): number[] => []);
