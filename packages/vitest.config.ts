@@ -33,8 +33,11 @@ const onCitus = [
 ];
 /** These start their own clusters, whose nodes they change and stop. */
 const citusFaults = folder(`${server}/citus/faults`);
+/** Tests over more data than `npm test` has time for. */
+const large = ['packages/server/src/**/*.large.test.ts'];
 /** The SQLite store with small segments of its event log. */
 const segments = [
+  ...large,
   'packages/server/src/store/sqlite/{store,arranging,events/event-sources}.test.ts',
   'packages/server/src/store/sqlite/**/*.property.test.ts',
 ];
@@ -51,7 +54,9 @@ const packed = folder(`${server}/packages`);
 const deploy = folder(`${server}/deploy`);
 
 /** These replace modules or process-wide state, so each runs in its own process. */
-const isolated = ['packages/{client,tracker}/**/*.test.ts', 'packages/**/*.isolated.test.ts'];
+const isolated = ['packages/{client,tracker}/**/*.test.ts'];
+/** The same in the server, mostly to make a step fail that cannot fail otherwise. */
+const isolatedFaults = ['packages/server/**/*.isolated.test.ts'];
 
 /** No test fails because the machine is slow or busy. */
 const withoutTimeout = { testTimeout: 3_600_000, hookTimeout: 3_600_000 };
@@ -105,7 +110,7 @@ export default defineConfig({
           name: 'unit',
           include: ['packages/*/{src,build,test}/**/*.test.ts'],
           exclude: [
-            ...[...isolated, ...browsers, ...engines, ...postgres],
+            ...[...isolated, ...isolatedFaults, ...large, ...browsers, ...engines, ...postgres],
             ...[...security, ...faults, ...packed, ...deploy, ...citus],
           ],
           ...shared,
@@ -116,11 +121,11 @@ export default defineConfig({
         test: {
           name: 'unit: isolated',
           include: isolated,
-          exclude: [...browsers, ...engines, ...postgres],
+          exclude: [...browsers, ...engines],
           ...withoutTimeout,
         },
       },
-      { extends: true, test: { name: 'postgres', include: postgres, exclude: isolated, ...shared } },
+      { extends: true, test: { name: 'postgres', include: postgres, exclude: isolatedFaults, ...shared } },
       {
         extends: true,
         test: {
@@ -162,6 +167,10 @@ export default defineConfig({
       { extends: true, test: { name: 'security', include: security, exclude: measuredIn('security'), ...shared } },
       { extends: true, test: { name: 'security: measured', include: measuredIn('security'), ...alone } },
       { extends: true, test: { name: 'faults', include: faults, exclude: measuredIn('faults'), ...shared } },
+      {
+        extends: true,
+        test: { name: 'faults: isolated', include: isolatedFaults, exclude: postgres, ...withoutTimeout },
+      },
       { extends: true, test: { name: 'faults: measured', include: measuredIn('faults'), ...alone } },
     ],
   },

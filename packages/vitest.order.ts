@@ -19,7 +19,7 @@ const slowFiles = [
   'server/test/commands/event.test.ts',
   'server/test/commands/token.test.ts',
   'server/test/security/every-field.test.ts',
-  'server/src/store/sqlite/contacts/contact-search.test.ts',
+  'server/src/store/sqlite/contacts/contact-search.large.test.ts',
   'server/test/faults/stop-connections.test.ts',
   'server/test/serving/reports.test.ts',
   'server/test/faults/process.test.ts',

@@ -1,12 +1,8 @@
-/**
- * Follows the guides in packages/docs: runs each code block in order, and compares its output with the block below. A
- * guide can instead name a separate test that follows it.
- */
+/** Checks what can be read in the guides in packages/docs; deploy/guides.test.ts follows them. */
 import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { inlineScriptSource, scriptTag } from '../src/http/script-tag.ts';
-import { blocksOf, guideFiles, guides, runBlock, testOf } from './fixtures/documents/guides.ts';
-import { createAccount, serveHere } from './fixtures/serving.ts';
+import { blocksOf, guideFiles, guides, testOf } from './fixtures/documents/guides.ts';
 
 describe('the guides', () => {
   test('are all listed in the index', () => {
@@ -28,32 +24,5 @@ describe('the guides', () => {
     for (const [guide, text] of inlineScripts)
       expect([guide, text?.replace(' nonce="NONCE"', '')]).toEqual([guide, inline]);
     expect(blocksOf('csp.md')[0]?.code).toContain(inlineScriptSource(inline));
-  });
-
-  test('produce the output that they show, block by block', async () => {
-    const { url } = await serveHere();
-    const { browserTokenUUID, serverTokenUUID } = await createAccount(url);
-    const env = { FIRSTHAND_URL: url, BROWSER_TOKEN: browserTokenUUID, SERVER_TOKEN: serverTokenUUID };
-    for (const guide of guides.filter((name) => testOf(name) === undefined)) {
-      const blocks = blocksOf(guide);
-      for (const [nth, block] of blocks.entries()) {
-        // Skips PHP code, which deploy/php.test.ts tests in another tier.
-        if (['text', 'php'].includes(block.language)) continue;
-        const expected = blocks[nth + 1];
-        expect(expected?.language, `output of block ${nth + 1} of ${guide}`).toBe('text');
-        expect(await runBlock(block, env), `block ${nth + 1} of ${guide}`).toBe(expected?.code.trim());
-      }
-    }
-  });
-
-  test('print why a contact or a whole request is rejected, in backend.md', async () => {
-    const { url } = await serveHere();
-    const { serverTokenUUID } = await createAccount(url);
-    for (const block of blocksOf('backend.md').filter(({ language }) => ['js', 'python'].includes(language))) {
-      const refused = { ...block, code: block.code.replace(/\w+@shop\.example/, 'ann') };
-      const env = { FIRSTHAND_URL: url, SERVER_TOKEN: serverTokenUUID };
-      await expect(runBlock(refused, env)).rejects.toThrow(/invalid_field: `contact\[0\]\.contactEmailaddress`/);
-      await expect(runBlock(block, { ...env, SERVER_TOKEN: 'server_wrong' })).rejects.toThrow(/invalid_token: /);
-    }
   });
 });

@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type RegisterCleanup, temporaryDatabase, temporaryFolder } from './fixtures/command.ts';
-import { blocksOf, runBlock } from './fixtures/documents/guides.ts';
-import { queryExport } from './fixtures/exports.ts';
-import { createAccount, serveHere } from './fixtures/serving.ts';
+import { type RegisterCleanup, temporaryDatabase, temporaryFolder } from '../fixtures/command.ts';
+import { blocksOf, runBlock } from '../fixtures/documents/guides.ts';
+import { queryExport } from '../fixtures/exports.ts';
+import { createAccount, serveHere } from '../fixtures/serving.ts';
 
-const bin = fileURLToPath(new URL('../bin/firsthand.js', import.meta.url));
-const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+const bin = fileURLToPath(new URL('../../bin/firsthand.js', import.meta.url));
+const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 const toLines = (text: string) => text.trim().split(/\r?\n/);
 const toCSV = (rows: readonly Readonly<Record<string, unknown>>[]) =>
   [Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row))].map((cells) => cells.join(',')).join('\n');
