@@ -11,7 +11,7 @@ import { changeServer } from '../tools/weakened-server.ts';
 import { replacingForeignFiles, withoutChecksums } from '../weaknesses/store.ts';
 import { createLedger, readEverything } from './tools/ledger.ts';
 
-const mutations = times({ quick: 16, full: 500 });
+const mutations = times({ quick: 10, full: 500 });
 
 let folder: string;
 let validFile: Buffer;

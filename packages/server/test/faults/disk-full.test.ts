@@ -13,7 +13,7 @@ import { changeServer } from '../tools/weakened-server.ts';
 import { ignoringFailedCommits } from '../weaknesses/store.ts';
 import { createLedger, judge, readEverything } from './tools/ledger.ts';
 
-const fillings = times({ quick: 3, full: 50 });
+const fillings = times({ quick: 2, full: 50 });
 /** The size of the disk: each round fills it and leaves a few more stored events on it. */
 const diskMebibytes = 24 + 8 * fillings;
 

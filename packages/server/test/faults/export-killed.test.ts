@@ -12,7 +12,7 @@ import { day } from '../fixtures/store.ts';
 import { times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 
-const kills = times({ quick: 6, full: 60 });
+const kills = times({ quick: 4, full: 60 });
 const eventsPerKill = 4_000;
 const users = 50;
 const columns = 'sequence, eventUUID, eventName, eventTime, userUUID, contactUUID, attributes';

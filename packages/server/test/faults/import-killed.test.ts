@@ -12,8 +12,8 @@ import { report } from '../tools/report.ts';
 import { createTestAccount, startServerProcess, stopServerProcess } from '../tools/server-process.ts';
 import { readEverything } from './tools/ledger.ts';
 
-const kills = times({ quick: 6, full: 60 });
-const messages = times({ quick: 30_000, full: 300_000 });
+const kills = times({ quick: 4, full: 60 });
+const messages = times({ quick: 20_000, full: 300_000 });
 
 let folder: string;
 beforeAll(() => {

@@ -33,7 +33,7 @@ const listFaults = (calls: string, error: Fault['error']): Fault[] => callNumber
 const syncs = listFaults('fsync,fdatasync', 'EIO');
 const writes = listFaults('pwrite64,write', 'EIO');
 const noSpace = listFaults('pwrite64,write', 'ENOSPC');
-const faultsPerKind = times({ quick: 5, full: 200 });
+const faultsPerKind = times({ quick: 3, full: 200 });
 const faults = [syncs, writes, noSpace].flatMap((list) => spread(list, faultsPerKind));
 
 let folder: string;
@@ -192,7 +192,7 @@ test(`acknowledges nothing that it could not store, despite ${faults.length} I/O
 });
 
 test('creates either a complete database or none, no matter which call fails', async () => {
-  for (const nth of spread(callNumbers.slice(0, 40), times({ quick: 4, full: 40 }))) {
+  for (const nth of spread(callNumbers.slice(0, 40), times({ quick: 2, full: 40 }))) {
     for (const calls of ['fsync,fdatasync', 'pwrite64']) {
       const home = join(folder, `new-${cases++}`);
       mkdirSync(home);

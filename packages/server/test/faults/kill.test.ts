@@ -12,7 +12,7 @@ import { changeServer } from '../tools/weakened-server.ts';
 import { acknowledgingEarly } from '../weaknesses/store.ts';
 import { createLedger, createReader, judge, readEverything } from './tools/ledger.ts';
 
-const kills = times({ quick: 15, full: 1_000 });
+const kills = times({ quick: 10, full: 1_000 });
 /**
  * The maximum number of kills: the weakened server loses an event within a few kills, unless a slow machine has not
  * acknowledged any by then.

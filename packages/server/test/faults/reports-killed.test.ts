@@ -4,7 +4,7 @@ import { account, listFilesContaining, secret, setUp, totals } from '../fixtures
 import { times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 
-const kills = times({ quick: 20, full: 300 });
+const kills = times({ quick: 10, full: 300 });
 
 test('leaves no erased text in report files, even if the process is killed at any point of the removal', async (context) => {
   let duringRemoval = 0;

@@ -11,7 +11,7 @@ import { changeServer } from '../tools/weakened-server.ts';
 import { stoppingWithoutWaiting } from '../weaknesses/http.ts';
 import { createLedger, createReader, judge, readEverything } from './tools/ledger.ts';
 
-const stops = times({ quick: 5, full: 100 });
+const stops = times({ quick: 3, full: 100 });
 
 let folder: string;
 beforeAll(() => {

@@ -10,7 +10,7 @@ import { changeServer } from '../../tools/weakened-server.ts';
 import { erasingAloneOnPostgres } from '../../weaknesses/store.ts';
 import { useOwnPostgres } from '../tools/own-postgres.ts';
 
-const contacts = times({ quick: 3, full: 10 });
+const contacts = times({ quick: 2, full: 10 });
 const claims = times({ quick: 300, full: limits.claimsPerContact });
 const writers = 2;
 const batchSize = 50;

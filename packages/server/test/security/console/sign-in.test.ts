@@ -98,7 +98,7 @@ const duringFlood = async <Value>(target: Target, work: () => Promise<Value>): P
   }
 };
 
-const tries = times({ quick: 6, full: 20 });
+const tries = times({ quick: 3, full: 20 });
 
 /** Returns how many sign-ins with the right password succeeded. */
 const countSuccesses = async (target: Target, addressOf: (nth: number) => string): Promise<number> => {

@@ -25,7 +25,7 @@ const weakenedClaims = Math.min(claims, 10_000);
 const usersInTurn = times({ quick: 25, full: 1_000 });
 /** The number of links to each of the two addresses that a user claims alternately. */
 const turns = limits.claimedLinksPerUser / 2;
-const addresses = times({ quick: 2_400, full: 6_000 });
+const addresses = times({ quick: 1_200, full: 6_000 });
 /** The number of requests of each kind in a round. */
 const requestsPerRound = times({ quick: 100, full: 200 });
 /** The maximum allowed growth of the cost when the number of addresses quadruples. */
