@@ -1,6 +1,6 @@
 /**
- * Prints a random sample of comments, test titles, messages, exported names and sentences, to check the English. Give it to a
- * reader who does not know the project.
+ * Prints a random sample of comments, test titles, messages, exported names and sentences, to check the English. Give
+ * it to a reader who does not know the project.
  *
  *     npm run sample -- <folder> [count] [seed]
  */
@@ -14,7 +14,7 @@ interface Place {
 }
 
 const patterns: readonly { readonly kind: Place['kind']; readonly pattern: RegExp }[] = [
-  { kind: 'comment', pattern: /\/\*\*?([\s\S]*?)\*\/|(?:^[ \t]*\/\/.*\n?)+/gm },
+  { kind: 'comment', pattern: /(?<!\/)\/\*\*?([\s\S]*?)\*\/|(?:^[ \t]*\/\/.*\n?)+/gm },
   { kind: 'title', pattern: /\b(?:it|test|describe)(?:\.\w+(?:\(.*?\))?)*\(\s*(['"`])(.+?)\1/g },
   {
     kind: 'message',

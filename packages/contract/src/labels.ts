@@ -5,7 +5,7 @@ export const labelIDs = {
   os: '$os',
   device: '$device',
   country: '$country',
-  /** Only for bots, instead of browser, os and device. */
+  /** Bots have this label instead of browser, os and device. */
   agent: '$agent',
 } as const;
 

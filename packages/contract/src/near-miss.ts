@@ -38,7 +38,7 @@ const editDistance = (from: string, to: string): number => {
   return last[to.length] as number;
 };
 
-/** Shorter parts match too many names by chance. */
+/** The minimum length of a part that is compared: shorter parts match too many names by chance. */
 const minPartLength = 5;
 
 /**

@@ -26,8 +26,8 @@ export interface Rendered {
   /** The plain text between the title and the next heading. */
   readonly lead: string;
   /**
-   * The parts before and after the setup block. The intro includes the heading of the first code block that needs setup.
-   * Without such a block, it ends before the first code block or heading below the title.
+   * The parts before and after the setup block. The intro includes the heading of the first code block that needs
+   * setup. Without such a block, it ends before the first code block or heading below the title.
    */
   readonly intro: HTML;
   readonly rest: HTML;

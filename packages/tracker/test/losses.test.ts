@@ -29,7 +29,7 @@ const foreignResponses = {
   },
   'a 404 with its own error code': { status: 404, body: { status: '404', error: { code: 'not_found', message: '-' } } },
   'a 405': { status: 405, body: { status: 405, error: 'Method Not Allowed' } },
-  'a 200 with a status': { status: 200, body: { status: '200', message: 'ok' } },
+  'a 200 without events': { status: 200, body: { status: '200', message: 'ok' } },
   'a 200 with events that lack an eventUUID': { status: 200, body: { status: '200', event: [{ status: '200' }] } },
   'a 401 from a gateway': { status: 401, body: { status: '401', error: { code: 'unauthorized' } } },
   'a 404 from the service for an unknown path': {

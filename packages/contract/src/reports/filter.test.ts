@@ -140,7 +140,7 @@ describe('a filter', () => {
     expect(messageOf({ attrID: 'a', is: Array(limits.valuesPerCondition).fill('x') })).toBe('is accepted');
   });
 
-  it('is rejected with a path or accepted, whatever the JSON, and if accepted, passes a second check unchanged', () => {
+  it('is accepted, or rejected with a path, for any JSON; an accepted filter passes a second check unchanged', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 8 }), (given) => {
         const result = checkFilter(given);

@@ -11,35 +11,35 @@
  *
  * Pagination: pass a page's `next` as `beyond` to read the following page. `next` is null on the last page.
  *
- * | term            | meaning                                                                                               |
- * |-----------------|-------------------------------------------------------------------------------------------------------|
- * | account         | a tenant; it owns tokens, catalogues, contacts, users and events                                      |
- * | token           | authorizes requests. Kinds: browser (public), viewer, editor, server, operator                        |
- * | live token      | a token that is neither revoked nor expired                                                           |
- * | member          | a person who may sign in to the console                                                               |
- * | access          | a member's token; its secret is discarded, so it can only create sessions                             |
- * | session         | a token in a console cookie; revoking the token that created it ends it                               |
- * | known network   | a network from which a member signed in with a password; stored as a keyed hash for 30 days           |
- * | passkey         | the public key of a credential that a member signs in with                                            |
- * | user            | one browser, identified by its userUUID                                                               |
- * | contact         | a person, found by e-mail address or by the customer's own external ID                                |
- * | key             | an external ID or e-mail address; it identifies one contact                                           |
- * | page-made key   | a key that only browser tokens have sent; a server token may assign it to another contact             |
- * | sequence        | the position of an event or statement in the order of the whole store; never reused                   |
- * | statement       | a link ("from this sequence on, this user is this contact") or an unlink                              |
- * | merge           | makes two contacts one person; reads and writes of the merged contact go to the other                 |
- * | owner           | the contact that an event belongs to, computed from statements and merges (identity/ownership.ts)     |
- * | claim           | contact values sent by one browser; they fill empty fields and never replace a value                  |
- * | handle          | a claimID, returned to a browser token in place of a contactUUID; valid with that token only          |
- * | verified        | sent with a server token or a valid contactProof, or confirmed later; otherwise only claimed          |
- * | voided          | ignored by reads until restored (links and claims)                                                    |
- * | catalogue       | an account's list of profiles, tags, attributes or event definitions, by ID                           |
- * | merged entry    | a catalogue entry merged into another, the kept entry; reads return the kept entry's ID               |
- * | segment         | a report filter that an account saved under a name                                                    |
- * | bot mark        | the attribute on events that a bot sent   (`robotMark`)                                               |
- * | refused request | a write refused for its content; it is on its token's list and can be replayed after a fix            |
- * | import          | a file whose records are stored only once, and can be removed together                                |
- * | evicted         | removed from a full list of refused requests                                                          |
+ * | term            | meaning                                                                                      |
+ * |-----------------|----------------------------------------------------------------------------------------------|
+ * | account         | a tenant; it owns tokens, catalogues, contacts, users and events                             |
+ * | token           | authorizes requests. Kinds: browser (public), viewer, editor, server, operator               |
+ * | live token      | a token that is neither revoked nor expired                                                  |
+ * | member          | a person who may sign in to the console                                                      |
+ * | access          | a member's token; its secret is discarded, so it can only create sessions                    |
+ * | session         | a token in a console cookie; revoking the token that created it ends it                      |
+ * | known network   | a network from which a member signed in with a password; stored as a keyed hash for 30 days  |
+ * | passkey         | the public key of a credential that a member signs in with                                   |
+ * | user            | one browser, identified by its userUUID                                                      |
+ * | contact         | a person, found by e-mail address or by the customer's own external ID                       |
+ * | key             | an external ID or e-mail address; it identifies one contact                                  |
+ * | page-made key   | a key that only browser tokens have sent; a server token may assign it to another contact    |
+ * | sequence        | the position of an event or statement in the order of the whole store; never reused          |
+ * | statement       | a link ("from this sequence on, this user is this contact") or an unlink                     |
+ * | merge           | makes two contacts one person; reads and writes of the merged contact go to the other        |
+ * | owner           | the contact that an event belongs to, computed from statements and merges (ownership.ts)     |
+ * | claim           | contact values sent by one browser; they fill empty fields and never replace a value         |
+ * | handle          | a claimID, returned to a browser token in place of a contactUUID; valid with that token only |
+ * | verified        | sent with a server token or a valid contactProof, or confirmed later; otherwise only claimed |
+ * | voided          | ignored by reads until restored (links and claims)                                           |
+ * | catalogue       | an account's list of profiles, tags, attributes or event definitions, by ID                  |
+ * | merged entry    | a catalogue entry merged into another, the kept entry; reads return the kept entry's ID      |
+ * | segment         | a report filter that an account saved under a name                                           |
+ * | bot mark        | the attribute on events that a bot sent (`robotMark`)                                        |
+ * | refused request | a write refused for its content; it is on its token's list and can be replayed after a fix   |
+ * | import          | a file whose records are stored only once, and can be removed together                       |
+ * | evicted         | removed from a full list of refused requests                                                 |
  */
 
 import type { AuditAction, AuditSubject } from '@firsthand/contract/account/audit';
@@ -347,8 +347,9 @@ export interface Store extends ReportFeed, ReportNames {
   /** Returns an account's imports, newest first; with `kind`, only imports of this kind. */
   listImports(request: { account: number; kind?: ImportKind | undefined; limit: number }): Promise<Import[]>;
   /**
-   * Stores the next records of an import and advances it, in one transaction. If the import is not at `position`, stores
-   * nothing and returns it with no `outcomes`: the records were stored before, or the sender must continue from there.
+   * Stores the next records of an import and advances it, in one transaction. If the import is not at `position`,
+   * stores nothing and returns it with no `outcomes`: the records were stored before, or the sender must continue from
+   * there.
    *
    * A refused record does not affect the others. Throws Refusal('unknown_import') or Refusal('import_undone').
    */

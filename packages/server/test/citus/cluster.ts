@@ -78,7 +78,7 @@ export const joinNodes = async (urls: readonly [coordinator: string, ...workers:
  */
 export const startCluster = async (cluster: string, settings: Partial<Record<Node, string>> = {}): Promise<string> => {
   mkdirSync(cluster, { recursive: true });
-  // Opens the folder to the user `nobody`, as whom a node runs if root starts it.
+  // A node that root starts runs as the user `nobody`, who must be able to read the folder.
   chmodSync(cluster, 0o755);
   // Waits for all nodes before it throws.
   const started = await Promise.allSettled(nodes.map((node) => startNode(cluster, node, settings[node])));

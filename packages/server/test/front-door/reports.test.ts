@@ -74,7 +74,10 @@ const createNumbers = () => {
   };
 };
 
-/** Returns queries: with `merged`, those of requests; without it, queries about the IDs that getEvents returns. */
+/**
+ * Returns queries. With `merged`, they are those that requests for merged entries become; without it, they use the IDs
+ * that getEvents returns.
+ */
 const queriesOf = ({ account, time }: Site, merged?: Merged): ReportQuery[] => {
   const [from, to] = [time - 3 * day, time + day];
   const idsOf = merged?.idsOf ?? ((eventID: number) => [eventID]);

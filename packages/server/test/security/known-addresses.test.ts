@@ -41,7 +41,7 @@ interface People {
   readonly otherUser: string;
 }
 
-/** Ways in which the site might already have the address that the page tests. */
+/** Ways in which the site might already know the address that a page sends. */
 const situations: Record<string, (people: People) => unknown> = {
   'a contact has it': ({ key, otherUser }) =>
     asServer('createContact', { userUUID: otherUser, contactEmailaddress: key, contactFirstname: 'Ann' }),

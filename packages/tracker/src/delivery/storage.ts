@@ -62,7 +62,9 @@ export const reloadCopies = (): void => {
   openStorage();
 };
 
-/** Erases all items of the tracker (keys that begin with `firsthand`), including those on disk, and continues in memory. */
+/**
+ * Erases all items of the tracker (keys that begin with `firsthand`), including those on disk, and continues in memory.
+ */
 export const eraseStorage = (): void => {
   reloadCopies();
   for (const key of Object.keys(copies)) removeItem(key);

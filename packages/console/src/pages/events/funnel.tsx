@@ -26,7 +26,7 @@ import { chosenNumber, NumberLink, PeopleDialog } from './people-dialog.tsx';
 import { StepTable } from './step-table.tsx';
 import { maxSteps, minSteps, Steps } from './steps.tsx';
 
-/** The maximum of the API. */
+/** The maximum number of groups that the API returns. */
 const allGroups = 1_000;
 const hour = 3_600;
 const windows = { '30d': '30 days', '7d': '7 days', '1d': '1 day', '1h': '1 hour' } as const;

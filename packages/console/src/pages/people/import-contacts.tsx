@@ -31,7 +31,7 @@ const targetNames: readonly (readonly [target: ContactTarget, name: string])[] =
   ['contactStatus', 'Status'],
 ];
 const rowsShown = 3;
-/** All refused rows are in memory. */
+/** The maximum size of a file: all refused rows are kept in memory. */
 const maxBytes = 200 * 1024 * 1024;
 
 type Columns = ReadonlyMap<string, ContactTarget | undefined>;
@@ -190,7 +190,7 @@ export const ImportContacts = ({ close, after }: { readonly close: () => void; r
       const source = { open: () => given.stream(), columns };
       const { settings } = await checkContacts(source);
       const { signal } = controller.current;
-      // The same rows, read in the same way, are one import.
+      // An import of the same rows with the same settings continues the earlier one.
       const fingerprint = dryRun ? '' : await hashStream(given.stream(), settings);
       const created = dryRun
         ? undefined
@@ -214,7 +214,7 @@ export const ImportContacts = ({ close, after }: { readonly close: () => void; r
         setResult({ counts, refused, ...(importID !== undefined && { importID }) });
         if (importID !== undefined) show({ text: `Imported ${given.name}.`, undo, stays: true });
       } catch (error) {
-        // What was imported before stays.
+        // Contacts imported before an error remain.
         if (importID !== undefined) show({ text: `Imported part of ${given.name}.`, undo, stays: true });
         throw error;
       } finally {

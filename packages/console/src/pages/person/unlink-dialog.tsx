@@ -10,7 +10,7 @@ export const setIgnored = ({ linkID }: Pick<Link, 'linkID'>, isIgnored: boolean,
   const set = (restore: boolean) => api.voidLink({ linkID, restore });
   return act(
     () => set(!isIgnored),
-    // Another user was faster: offer no undo for their change.
+    // Another user has already changed it: don't offer to undo their change.
     ({ links }) =>
       links === 0
         ? { done: isIgnored ? 'This link was already ignored.' : 'This link already counts.', after }

@@ -127,7 +127,7 @@ describe('toCall', () => {
     expect(toCall(track, browser).input).not.toHaveProperty('contactExternalID');
   });
 
-  it('replaces identifiers of another form with a hash that depends on the account', () => {
+  it('replaces malformed identifiers with a hash that depends on the account', () => {
     const track = { type: 'track', event: 'Bought', anonymousId: 'ann@shop.example', messageId: 'm 1' };
     const { input } = toCall(track, server);
     expect(input.userUUID).toMatch(/^[\w-]{43}$/);

@@ -98,7 +98,9 @@ interface Message {
   readonly length: number;
 }
 
-/** Returns the messages of a request, and the context of its batch. Throws Refusal if they are too many or too large. */
+/**
+ * Returns the messages of a request, and the context of its batch. Throws Refusal if they are too many or too large.
+ */
 const readMessages = (
   fields: RequestFields,
   type: string | undefined,

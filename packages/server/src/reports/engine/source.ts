@@ -14,13 +14,12 @@ export type PersonCondition = Extract<
 export interface Snapshot {
   readonly columns: Columns;
   /**
-   * The SQL to find the person of an event `e`. `owners` is the table of users owned by contacts, with the column
-   * `user`.
+   * The SQL to find the person of an event `e`, and the tables that it reads: `owners`, with the users (`user`) owned
+   * by contacts, and `merged`, with the merged contacts.
    */
   readonly person: {
     readonly joins: SQL;
     readonly person: SQL;
-    /** Tables. */
     readonly owners: SQL;
     readonly merged: SQL;
   };

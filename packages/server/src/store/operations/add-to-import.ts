@@ -1,6 +1,6 @@
 /**
- * Stores the records of imports. No other write of the account may draw sequences in the meantime, so that a stretch has
- * only the rows of its import.
+ * Stores the records of imports. No other write of the account may draw sequences in the meantime, so that a stretch
+ * has only the rows of its import.
  */
 import type { KeyField, Values } from '../../identity/contact-view.ts';
 import { distinct } from '../../shared/distinct.ts';

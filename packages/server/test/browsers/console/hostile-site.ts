@@ -131,8 +131,8 @@ export const fillWithHostileTexts = async ({ url, api, browserToken }: Shop) => 
   });
 
   /**
-   * Replaces all segments with segments for the texts from `first` on: an account can have a hundred. Their filters
-   * contain the texts too.
+   * Replaces all segments with segments for as many texts as an account can have segments, from `first` on. Their
+   * filters contain the texts too.
    */
   const replaceSegments = async (first: number): Promise<void> => {
     const { segment } = await api.listSegments({});

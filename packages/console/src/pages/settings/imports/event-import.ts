@@ -174,7 +174,7 @@ export const startEventImport = async (file: File, isDryRun: boolean): Promise<v
     if (eventImport.value && controller === own) eventImport.value = { ...eventImport.value, ...fields };
   };
   const sessionID = session.peek()?.sessionID;
-  // Another account may be shown next.
+  // Cancel the import when the session changes: it may be for another account.
   const unsubscribe = session.subscribe((current) => {
     if (current?.sessionID === sessionID) return;
     own.abort();

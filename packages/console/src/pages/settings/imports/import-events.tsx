@@ -52,7 +52,7 @@ const Counts = ({ of: { counts, isDryRun } }: { readonly of: EventImport }) => {
   const reasons = Object.entries(skipped).map(([reason, rows]) => `${formatWhole(rows)} (${reason})`);
   return (
     <p>
-      Imported: {formatWhole(imported)},{/* A check does not look for repeats. */}
+      Imported: {formatWhole(imported)},{/** A dry run does not detect repeats. */}
       {!isDryRun && ` repeated: ${formatWhole(repeated)},`} refused: {formatWhole(refused)}.
       {reasons.length > 0 && ` Left out: ${reasons.join(', ')}.`}
     </p>

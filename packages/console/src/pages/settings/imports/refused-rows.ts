@@ -1,4 +1,6 @@
-/** The refused rows as a file: JSON lines, whatever the imported file's format, so that they can be fixed and imported. */
+/**
+ * The refused rows as a file: JSON lines, whatever the imported file's format, so that they can be fixed and imported.
+ */
 import { readRecords } from '@firsthand/import-formats';
 import type { Refusal } from './event-import.ts';
 
@@ -8,7 +10,7 @@ const maxLength = 100_000_000;
 export const readRefusedRows = async (file: File, refusals: readonly Refusal[]): Promise<Blob> => {
   const reasons = new Map(refusals.map(({ line, reason }) => [line, reason]));
   const last = Math.max(...reasons.keys());
-  // Rows first, because the first line decides about the form of the file.
+  // Refused rows come first, because an import recognizes the file's format by its first line.
   const [rows, others]: [string[], string[]] = [[], []];
   let length = 0;
   read: for await (const records of readRecords(file.stream())) {

@@ -22,7 +22,7 @@ export const UndoImport = ({ of, after }: { readonly of: Import; readonly after:
     close();
     const begin = async () => {
       await api.undoImport({ importID });
-      // Its result would no longer be true.
+      // Hide the import's result, which no longer holds.
       if (eventImport.peek()?.importID === importID) eventImport.value = undefined;
     };
     return act(begin, { done: `Undoing the import of ${importName}.`, after });

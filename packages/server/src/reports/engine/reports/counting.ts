@@ -33,7 +33,7 @@ export type WriteHits = (options: HitOptions) => SQL;
 export interface GroupCounts {
   /** The measures of all events. */
   total(): Promise<Row | undefined>;
-  /** The measures of all groups together, except groups in a table. */
+  /** The measures of all groups together, except those listed in the table. */
   without(table: SQL): Promise<Row | undefined>;
 }
 
@@ -208,7 +208,7 @@ const countByBitmaps = async (
   );
   const unitedSessions = bySession ? sql`sum(sessions)` : sql`bit_count(bit_or(sessions))`;
   const [allUsers, allPeople] = [sql`bit_or(users)`, sql`bit_or(people)`];
-  /** Unites the bitmaps of groups. `rest` excludes groups of a table `h`. */
+  /** Counts over all groups by uniting their bitmaps. `rest` is SQL that excludes groups (notIn). */
   const unite = async (rest: SQL): Promise<Row | undefined> => {
     const [row] = await run(
       connection,

@@ -10,8 +10,8 @@ import { run } from '../statements.ts';
 import { createScope, type Scope } from './scope.ts';
 
 /**
- * Creates a scope with all events of the account. Its range is limited to the times of these events, so that places are
- * small numbers.
+ * Creates a scope with all events of the account. Its range ends with these events, so that `place` stays a small
+ * number.
  */
 export const createScopeOfAll = async (
   connection: DuckDBConnection,
@@ -54,7 +54,7 @@ export const writeFirstMatches = async (
 ): Promise<SQL> => {
   const scope = await createScopeOfAll(connection, source, query);
   const has = sql`${scope.text(comparison.attrID)} IS NOT NULL`;
-  // Whether the comparison is for absence, the only one that a person who never had the attribute meets.
+  // A person who never had the attribute meets only a comparison for its absence.
   const isAbsence = 'exists' in comparison && !comparison.exists;
   scope.add('has', has);
   scope.add('met', scope.meets(comparison));

@@ -1,7 +1,7 @@
 /** Finds the blocks of a segment that may have matching events, using the segment's summary. */
 
 import type { Connection } from '../database/connection.ts';
-import { placesBetween } from './block-times.ts';
+import { offsetsBetween } from './block-times.ts';
 import { createAttributeHash, visitSlices } from './bloom-filter.ts';
 
 /** Conditions on an event, except its owner. */
@@ -44,10 +44,10 @@ export const createBlockFilter = (db: Connection) => {
   return (segment: number, { account, attrIDs, attrValue, ...times }: EventFilter): readonly number[] | undefined => {
     const row = summary.get(segment);
     if (!row) return undefined;
-    if (attrIDs === undefined) return placesBetween(row.blocks, times, () => true);
+    if (attrIDs === undefined) return offsetsBetween(row.blocks, times, () => true);
     const ofEach = attrIDs.flatMap((attrID) => bitsOf(segment, hashOf(account, attrID, attrValue), row.slices) ?? []);
     if (ofEach.length === 0) return [];
-    return placesBetween(row.blocks, times, (nth) =>
+    return offsetsBetween(row.blocks, times, (nth) =>
       ofEach.some((bits) => (((bits[nth >>> 3] as number) >>> (nth & 7)) & 1) === 1),
     );
   };

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { placesBetween, toBytes } from './block-times.ts';
+import { offsetsBetween, toBytes } from './block-times.ts';
 
 const hour = 3_600_000;
 const blocks = [
-  { place: 64, firstTime: -hour, lastTime: 0 },
-  { place: 130, firstTime: hour + 1, lastTime: 2 * hour },
-  { place: 4_000_000_000, firstTime: 0, lastTime: 8.64e15 },
+  { offset: 64, firstTime: -hour, lastTime: 0 },
+  { offset: 130, firstTime: hour + 1, lastTime: 2 * hour },
+  { offset: 4_000_000_000, firstTime: 0, lastTime: 8.64e15 },
 ];
 const all = () => true;
 
@@ -17,10 +17,10 @@ test.each([
   [{ to: -hour }, [64]],
   [{ to: -2 * hour }, []],
   [{ from: hour, to: hour + 2 }, [130, 4_000_000_000]],
-])('finds the blocks that overlap %j', (times, places) => {
-  expect(placesBetween(toBytes(blocks), times, all)).toEqual(places);
+])('finds the blocks that overlap %j', (times, offsets) => {
+  expect(offsetsBetween(toBytes(blocks), times, all)).toEqual(offsets);
 });
 
 test('skips blocks for which isOpen returns false', () => {
-  expect(placesBetween(toBytes(blocks), {}, (nth) => nth === 1)).toEqual([130]);
+  expect(offsetsBetween(toBytes(blocks), {}, (nth) => nth === 1)).toEqual([130]);
 });

@@ -1,8 +1,8 @@
-/** Packs the place and time range of each block of a segment into 12 bytes, little-endian. */
+/** Packs the offset and time range of each block of a segment into 12 bytes, little-endian. */
 
-/** `place` is the block's `through` minus the segment's `after`. The times are the earliest and latest eventTime. */
+/** `offset` is the block's `through` minus the segment's `after`. The times are the earliest and latest eventTime. */
 export interface BlockTimes {
-  readonly place: number;
+  readonly offset: number;
   readonly firstTime: number;
   readonly lastTime: number;
 }
@@ -16,9 +16,9 @@ const toMinute = (time: number): number =>
 
 export const toBytes = (blocks: readonly BlockTimes[]): Buffer => {
   const bytes = Buffer.allocUnsafe(blocks.length * bytesPerBlock);
-  blocks.forEach(({ place, firstTime, lastTime }, nth) => {
+  blocks.forEach(({ offset, firstTime, lastTime }, nth) => {
     const at = nth * bytesPerBlock;
-    bytes.writeUInt32LE(place, at);
+    bytes.writeUInt32LE(offset, at);
     bytes.writeInt32LE(toMinute(firstTime), at + 4);
     bytes.writeInt32LE(toMinute(lastTime), at + 8);
   });
@@ -26,15 +26,15 @@ export const toBytes = (blocks: readonly BlockTimes[]): Buffer => {
 };
 
 /**
- * Returns the places of the blocks that may have an event with from ≤ eventTime < to and for which `isOpen` returns
+ * Returns the offsets of the blocks that may have an event with from ≤ eventTime < to and for which `isOpen` returns
  * true, ascending.
  */
-export const placesBetween = (
+export const offsetsBetween = (
   bytes: Buffer,
   { from = -Infinity, to = Infinity }: { readonly from?: number | undefined; readonly to?: number | undefined },
   isOpen: (nth: number) => boolean,
 ): number[] => {
-  const places: number[] = [];
+  const offsets: number[] = [];
   const first = toMinute(from);
   const last = toMinute(to);
   const numbers = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -42,8 +42,8 @@ export const placesBetween = (
     if (!isOpen(nth)) continue;
     const at = nth * bytesPerBlock;
     if (numbers.getInt32(at + 8, true) >= first && numbers.getInt32(at + 4, true) <= last) {
-      places.push(numbers.getUint32(at, true));
+      offsets.push(numbers.getUint32(at, true));
     }
   }
-  return places;
+  return offsets;
 };

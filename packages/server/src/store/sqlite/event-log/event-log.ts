@@ -11,8 +11,9 @@
  *   (segment-builder.ts).
  * - A **posting** lists the blocks of a segment with events of a user, contact, account or eventID.
  * - A **source** describes the events that a read searches for: a posting and a range of sequences.
- * - A **summary** determines which blocks of a segment a read can skip. It has the blocks' times (block-times.ts) and Bloom
- *   filters of their attributes (bloom-filter.ts), and the holders per eventID and quarter hour (visitor-list.ts).
+ * - A **summary** determines which blocks of a segment a read can skip. It has the blocks' times (block-times.ts) and
+ *   Bloom filters of their attributes (bloom-filter.ts), and the holders per eventID and quarter hour
+ *   (visitor-list.ts).
  * - A **holder** is the user of an event; for an event without a user, the negated contact.
  * - The **tail** is the events after the last segment. Each reader indexes it in memory (event-tail.ts), so a backlog
  *   of compaction costs memory. Commits are slowed down if it grows too large (`behind`).

@@ -35,10 +35,10 @@ const rowsPerStep = 1_000;
 const attributesPerSegment = 2 ** 21;
 
 /**
- * The maximum place of a block, which has 32 bits (block-times.ts). A segment ends before a larger gap, which copied
- * sequences may have.
+ * The maximum offset of a block, which is stored in 32 bits (block-times.ts). A larger gap between sequences, which a
+ * copied log may have, begins a new segment.
  */
-const maxPlace = 2 ** 32 - 1;
+const maxOffset = 2 ** 32 - 1;
 
 /** A segment that is being written. */
 interface Draft {
@@ -189,12 +189,12 @@ export const createSegmentBuilder = (db: Connection, written: () => number, perS
     let characters = 0;
     let isFull = false;
     for (const row of next.iterate(before, Math.min(compacted, draft.end))) {
-      const place = row.through - draft.after;
-      isFull = draft.count > 0 && place > maxPlace;
+      const offset = row.through - draft.after;
+      isFull = draft.count > 0 && offset > maxOffset;
       if (isFull) break;
       const block = readBlock(row);
-      summary.read(block, place);
-      if (postings) for (let index = 0; index < sizeOf(block); index += 1) postings.add(factsAt(block, index), place);
+      summary.read(block, offset);
+      if (postings) for (let index = 0; index < sizeOf(block); index += 1) postings.add(factsAt(block, index), offset);
       draft.through = row.through;
       draft.count += row.count;
       characters += row.events.length;

@@ -14,8 +14,8 @@ export const createSummaryDraft = (hashOf: AttributeHash) => {
   let attributes = 0;
 
   return {
-    /** Adds the next block, with its place. */
-    read(block: EventBlock, place: number): void {
+    /** Adds the next block, with its offset. */
+    read(block: EventBlock, offset: number): void {
       let firstTime = Infinity;
       let lastTime = -Infinity;
       const blockHashes = new Set<number>();
@@ -36,7 +36,7 @@ export const createSummaryDraft = (hashOf: AttributeHash) => {
         blockHashes.add(hashOf(account, attrID));
         blockHashes.add(hashOf(account, attrID, attrValue));
       });
-      blocks.push({ place, firstTime, lastTime });
+      blocks.push({ offset, firstTime, lastTime });
       hashes.push(Uint32Array.from(blockHashes));
       attributes += blockHashes.size;
     },
