@@ -319,6 +319,18 @@ describe('a retry', () => {
     expect(sent).toHaveLength(1);
   });
 
+  it('is attempted as often as `retries` of a call allows, and calls `onRetry` with each failure', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { client, sent } = setUp([busy], { retries: 0 });
+    const onRetry = vi.fn();
+    const failed = failureOf(client.getEvent({}, { retries: 7, onRetry }));
+    await vi.runAllTimersAsync();
+    expect(await failed).toMatchObject({ status: 503 });
+    expect(sent).toHaveLength(8);
+    expect(onRetry.mock.calls).toEqual(Array.from({ length: 7 }, () => [expect.objectContaining({ status: 503 })]));
+  });
+
   it('is attempted at most four times by default', async () => {
     vi.useFakeTimers();
     const { client, sent } = setUp([busy]);

@@ -27,6 +27,10 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /** The timeout of one attempt of this call, instead of the client's. */
   readonly timeoutMs?: number | undefined;
+  /** The maximum number of retries of this call, instead of the client's. */
+  readonly retries?: number | undefined;
+  /** Called with the reason when the client starts to wait for the next attempt. */
+  readonly onRetry?: ((failure: FirsthandError) => void) | undefined;
 }
 
 type CallableOperation = Exclude<OperationName, 'streamEvents'>;
@@ -83,7 +87,7 @@ export const createClient = <const Dates extends boolean = false>({
   url,
   token,
   timeoutMs,
-  retries = 4,
+  retries: defaultRetries = 4,
   dates,
   ...options
 }: ClientOptions<Dates>): Client<Dates> => {
@@ -94,7 +98,7 @@ export const createClient = <const Dates extends boolean = false>({
     name: OperationName,
     request: Fields,
     read: Read<Result>,
-    { accept, ...options }: CallOptions & { readonly accept?: string } = {},
+    { accept, retries = defaultRetries, onRetry, ...options }: CallOptions & { readonly accept?: string } = {},
   ): Promise<Result> => {
     const fields = addIdentifiers(name, request);
     const { slow }: Operation = operations[name];
@@ -105,9 +109,10 @@ export const createClient = <const Dates extends boolean = false>({
         if (accept !== undefined) httpRequest.headers.set('accept', accept);
         return await tryOnce(send, httpRequest, read, call);
       } catch (error) {
-        const mayRepeat = error instanceof FirsthandError && isRepeatable(name) && attempt <= retries;
-        const delay = mayRepeat ? computeRetryDelay(attempt, error) : undefined;
+        if (!(error instanceof FirsthandError) || !isRepeatable(name) || attempt > retries) throw error;
+        const delay = computeRetryDelay(attempt, error);
         if (delay === undefined) throw error;
+        onRetry?.(error);
         await sleep(delay, options.signal);
       }
     }

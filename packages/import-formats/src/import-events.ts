@@ -1,5 +1,5 @@
 /** Sends the messages of a file to importEvents, in batches. */
-import { maxLength, toBatches } from './files/batches.ts';
+import { type BatchResponse, maxLength, sendBatches } from './files/batches.ts';
 import type { Message, SkipReason } from './formats/format.ts';
 import type { Reading } from './read-messages.ts';
 
@@ -17,21 +17,12 @@ export interface EventBatch {
   readonly isLast: boolean;
 }
 
-/** The response of importEvents. */
-interface BatchResponse {
-  readonly position: number;
-  readonly imported: number;
-  readonly repeated: number;
-  readonly refused: number;
-  readonly refusal: readonly { readonly index: number; readonly error: { readonly message: string } }[];
-}
-
 export interface EventImport {
   /** All readings of the file, from its start. */
   readonly readings: AsyncIterable<Reading>;
   /** How many of the file's messages were sent before. */
   readonly position: number;
-  readonly send: (batch: EventBatch) => Promise<BatchResponse>;
+  readonly send: (batch: EventBatch) => Promise<BatchResponse & Pick<EventCounts, 'imported' | 'repeated'>>;
   /** Called for rows that can't be read, and for refused messages. */
   readonly onRefused: (line: number, reason: string) => void;
   readonly onProgress?: (counts: EventCounts) => void;
@@ -45,21 +36,23 @@ const contactKeyOf = ({ line, message }: { readonly line: number; readonly messa
 };
 
 /**
- * Imports the messages from `position` on. Returns how many were stored, repeated, refused and left out. Rejects with
- * an UnreadableFileError; messages that were sent before the error stay stored.
+ * Imports the messages from `position` on. Returns how many were stored, repeated, refused and left out. `unreadable` is
+ * the number of refused rows that could not be sent. Rejects with an UnreadableFileError; messages that were sent before
+ * the error stay stored.
  */
 export const importEvents = async ({
   readings,
-  position: start,
+  position,
   send,
   onRefused,
   onProgress,
-}: EventImport): Promise<EventCounts> => {
-  let [imported, repeated, refused] = [0, 0, 0];
+}: EventImport): Promise<EventCounts & { readonly unreadable: number }> => {
+  let [imported, repeated, refused, unreadable] = [0, 0, 0, 0];
   const skipped: Partial<Record<SkipReason, number>> = {};
   const countsNow = (): EventCounts => ({ imported, repeated, refused, skipped: { ...skipped } });
   const refuse = (line: number, reason: string): void => {
     refused += 1;
+    unreadable += 1;
     onRefused(line, reason);
   };
 
@@ -75,17 +68,15 @@ export const importEvents = async ({
     }
   };
 
-  let position = start;
-  for await (const { batch, isLast } of toBatches(readSized(), position)) {
-    const response = await send({ position, message: batch.map(({ message }) => message), isLast });
-    if (response.position !== position + batch.length)
-      throw new Error('another program is importing this file. Start again when that import has finished');
-    position = response.position;
+  const sent = sendBatches(readSized(), position, (batch, place) =>
+    send({ ...place, message: batch.map(({ message }) => message) }),
+  );
+  for await (const { batch, response } of sent) {
     imported += response.imported;
     repeated += response.repeated;
     refused += response.refused;
     for (const { index, error } of response.refusal) onRefused(batch[index]?.line ?? 0, error.message);
     onProgress?.(countsNow());
   }
-  return countsNow();
+  return { ...countsNow(), unreadable };
 };

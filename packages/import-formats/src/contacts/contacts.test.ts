@@ -225,7 +225,7 @@ describe('importContacts', () => {
     expect(batches.map(({ position, contact, isLast }) => [position, contact.length, isLast])).toEqual(
       Array.from({ length: 12 }, (_, nth) => [nth * 100, 100, nth === 11]),
     );
-    expect(counts).toEqual({ created: 1_199, changed: 0, unchanged: 0, refused: 2 });
+    expect(counts).toEqual({ created: 1_199, changed: 0, unchanged: 0, refused: 2, unreadable: 1 });
     expect(refused).toEqual([
       { line: 2, column: 'firstname', reason: 'is too long', row: { email: 'user-0@shop.example', firstname: '' } },
       { line: 1_202, column: '', reason: expect.stringContaining('neither'), row: { email: '', firstname: 'nobody' } },

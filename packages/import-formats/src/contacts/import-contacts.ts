@@ -1,5 +1,5 @@
 /** Sends the contacts of a file to importContacts, in batches. */
-import { maxLength, toBatches } from '../files/batches.ts';
+import { type BatchResponse, maxLength, sendBatches } from '../files/batches.ts';
 import type { Source } from '../files/read-records.ts';
 import type { Row } from '../files/record.ts';
 import type { ColumnMapping, ContactTarget } from './columns.ts';
@@ -11,15 +11,6 @@ export interface ContactCounts {
   readonly changed: number;
   readonly unchanged: number;
   readonly refused: number;
-}
-
-/** The response of importContacts. */
-interface BatchResponse extends ContactCounts {
-  readonly position: number;
-  readonly refusal: readonly {
-    readonly index: number;
-    readonly error: { readonly message: string; readonly field?: string | undefined };
-  }[];
 }
 
 export interface ContactBatch {
@@ -42,7 +33,7 @@ export interface ContactImport {
   readonly columns?: ReadonlyMap<string, ContactTarget | undefined>;
   /** How many of the file's contacts were sent before. */
   readonly position: number;
-  readonly send: (batch: ContactBatch) => Promise<BatchResponse>;
+  readonly send: (batch: ContactBatch) => Promise<BatchResponse & ContactCounts>;
   readonly onRefused: (row: RefusedRow, file: ContactFile) => void;
   readonly onProgress?: (counts: ContactCounts) => void;
 }
@@ -64,17 +55,22 @@ export const checkContacts = async (
   return { contacts, settings: JSON.stringify([[...mapping], contactProfileID]) };
 };
 
-/** Imports the contacts from `position` on. Returns how many were created, changed and refused. */
+/**
+ * Imports the contacts from `position` on. Returns how many were created, changed and refused. `unreadable` is the number
+ * of refused rows that could not be sent.
+ */
 export const importContacts = async ({
   open,
   columns = new Map(),
-  position: start,
+  position,
   send,
   onRefused,
   onProgress,
-}: ContactImport): Promise<ContactCounts> => {
+}: ContactImport): Promise<ContactCounts & { readonly unreadable: number }> => {
   let counts = { created: 0, changed: 0, unchanged: 0, refused: 0 };
+  let unreadable = 0;
   const refuse = (reading: ContactReading & { readonly file: ContactFile }, column: string, reason: string): void => {
+    unreadable += 1;
     counts = { ...counts, refused: counts.refused + 1 };
     onRefused({ line: reading.line, column, reason, row: reading.row ?? {} }, reading.file);
   };
@@ -91,12 +87,10 @@ export const importContacts = async ({
     }
   };
 
-  let position = start;
-  for await (const { batch, isLast } of toBatches(readSized(), position)) {
-    const response = await send({ position, contact: batch.map(({ contact }) => contact), isLast });
-    if (response.position !== position + batch.length)
-      throw new Error('another program is importing this file. Start again when that import has finished');
-    position = response.position;
+  const sent = sendBatches(readSized(), position, (batch, place) =>
+    send({ ...place, contact: batch.map(({ contact }) => contact) }),
+  );
+  for await (const { batch, response } of sent) {
     for (const { index, error } of response.refusal) {
       const { line, row = {}, contact, file } = batch[index] as (typeof batch)[number];
       const column = error.field === undefined ? undefined : columnOf(file.columns, contact, error.field);
@@ -112,5 +106,5 @@ export const importContacts = async ({
     };
     onProgress?.(counts);
   }
-  return counts;
+  return { ...counts, unreadable };
 };

@@ -16,11 +16,21 @@ const maxContacts = 100;
  */
 export const maxLength = 200_000;
 
+/** The part of a response that importEvents and importContacts have in common. */
+export interface BatchResponse {
+  readonly position: number;
+  readonly refused: number;
+  readonly refusal: readonly {
+    readonly index: number;
+    readonly error: { readonly message: string; readonly field?: string | undefined };
+  }[];
+}
+
 /**
  * Groups the records of a file into one batch per request. Leaves out the first `position` records, which were sent
  * before. The last batch may be empty.
  */
-export async function* toBatches<Each extends SizedRecord>(
+async function* toBatches<Each extends SizedRecord>(
   records: AsyncIterable<Each>,
   position: number,
 ): AsyncGenerator<{ readonly batch: readonly Each[]; readonly isLast: boolean }> {
@@ -46,4 +56,20 @@ export async function* toBatches<Each extends SizedRecord>(
     if (record.contactKey !== undefined) contacts.add(record.contactKey);
   }
   yield { batch, isLast: true };
+}
+
+/** Sends the records of a file in batches, from `position` on. Yields each batch with its response. */
+export async function* sendBatches<Each extends SizedRecord, Response extends BatchResponse>(
+  records: AsyncIterable<Each>,
+  position: number,
+  send: (batch: readonly Each[], place: { readonly position: number; readonly isLast: boolean }) => Promise<Response>,
+): AsyncGenerator<{ readonly batch: readonly Each[]; readonly response: Response }> {
+  let sent = position;
+  for await (const { batch, isLast } of toBatches(records, position)) {
+    const response = await send(batch, { position: sent, isLast });
+    sent += batch.length;
+    if (response.position !== sent)
+      throw new Error('another program is importing this file. Start again when that import has finished');
+    yield { batch, response };
+  }
 }

@@ -100,27 +100,17 @@ const importFile = async (file: string, options: ImportOptions): Promise<void> =
   }
   const { importID, position = 0 } = begun ?? {};
   const refused = createRefusedFile(options.refused, position > 0);
-  let refusedByServer = 0;
-  const counts = await importContacts({
+  const { unreadable, ...counts } = await importContacts({
     open,
     columns,
     position,
-    send: async (batch) => {
-      const target = dryRun ? { dryRun } : { importID };
-      const response = await client.importContacts({ ...batch, ...target, contactProfileID });
-      refusedByServer += response.refused;
-      return response;
-    },
+    send: (batch) => client.importContacts({ ...batch, ...(dryRun ? { dryRun } : { importID }), contactProfileID }),
     onRefused: (row, { header }) => refused.add(row, header),
   }).finally(refused.close);
   if (begun === undefined) return json ? printJSON(counts) : printLine(toText(counts, dryRun));
   // The totals of all runs, and of batches whose response was lost.
   const all = await client.createImport(entry);
-  const totals = {
-    imported: all.imported,
-    repeated: all.repeated,
-    refused: all.refused + counts.refused - refusedByServer,
-  };
+  const totals = { imported: all.imported, repeated: all.repeated, refused: all.refused + unreadable };
   if (json) return printJSON({ importID, ...counts, totals });
   if (position > 0)
     printLine(

@@ -89,15 +89,10 @@ const importFile = async (
   if (begun?.state === 'complete')
     return { result: begun, text: `imported before, as ${begun.importID}. Nothing has changed` };
   let printed = 0;
-  let refusedByServer = 0;
-  const counts = await importEvents({
+  const { unreadable, ...counts } = await importEvents({
     readings: readAll(),
     position: begun?.position ?? 0,
-    send: async (batch) => {
-      const response = await client.importEvents({ ...batch, ...(begun ? { importID: begun.importID } : { dryRun }) });
-      refusedByServer += response.refused;
-      return response;
-    },
+    send: (batch) => client.importEvents({ ...batch, ...(begun ? { importID: begun.importID } : { dryRun }) }),
     onRefused: (line, reason) => {
       printed += 1;
       if (printed <= maxPrinted) printError(`${importName}, line ${line}: ${reason}`);
@@ -110,7 +105,7 @@ const importFile = async (
   if (!begun) return { result: { importName, ...counts }, text: toText(counts, dryRun) };
   // The totals of all runs, and of batches whose response was lost.
   const { importID, imported, repeated, refused } = await client.createImport(file);
-  const totals = { ...counts, imported, repeated, refused: refused + counts.refused - refusedByServer };
+  const totals = { ...counts, imported, repeated, refused: refused + unreadable };
   const importedNow = imported - begun.imported;
   const continued = begun.position > 0 ? `; ${importedNow} of them in this run, which continued it` : '';
   return {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { type CountryResponse, Reader } from 'mmdb-lib';
 import { BadConfiguration } from '../config/config.ts';
+import type { CountryOf } from '../http/request/country.ts';
 
 /**
  * An address's record: it has `country` in files from MaxMind and DB-IP, and `country_code` in files from
@@ -12,8 +13,6 @@ type CountryRecord = Partial<Pick<CountryResponse, 'country'>> & { readonly coun
 
 /** ISO 3166-1 alpha-2. Limits the label to 676 values. */
 const countryCode = /^[A-Z]{2}$/;
-
-type CountryOf = (address: string) => string | undefined;
 
 const openReader = (path: string): Reader<CountryRecord & CountryResponse> => {
   try {

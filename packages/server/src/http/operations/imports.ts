@@ -12,11 +12,12 @@ import { Refusal } from '../../shared/refusal.ts';
 import type { Import, ImportOutcome, ImportStep, NewContact, Store } from '../../store/store.ts';
 import { accountOf, auditFieldsOf, type Caller, type Handlers, toStoreCaller } from '../access/caller.ts';
 import { type Agent, toStatedLabels, unknownAgent } from '../request/agents.ts';
+import type { CountryOf } from '../request/country.ts';
 import { isoTime } from '../responses/iso-time.ts';
 import { findDefaultProfile } from '../segment/contacts.ts';
 import { type SegmentCall, type Sender, toCall } from '../segment/messages.ts';
-import { createVisitorFinder } from '../segment/routes.ts';
 import { createSenders } from '../segment/sender.ts';
+import { createVisitorFinder } from '../segment/visitors.ts';
 import type { Traffic } from '../traffic.ts';
 import { isStep, type SentRecord, splitOutcomes } from './import-outcomes.ts';
 import { isNewContact, toNewContact } from './new-contact.ts';
@@ -85,12 +86,9 @@ export const createImports = (
     Store,
     'createImport' | 'addToImport' | 'listImports' | 'undoImport' | 'listCatalogue' | 'getDatabaseKey'
   >,
-  {
-    traffic,
-    countryOf,
-  }: { readonly traffic: Traffic; readonly countryOf?: ((address: string) => string | undefined) | undefined },
+  { traffic, countryOf }: { readonly traffic: Traffic; readonly countryOf?: CountryOf | undefined },
 ): Handlers<'createImport' | 'importEvents' | 'listImports' | 'undoImport'> => {
-  const findVisitor = createVisitorFinder({ countryOf });
+  const findVisitor = createVisitorFinder(countryOf);
   const senderOf = createSenders(store);
 
   const toEvent = (input: SegmentCall['input'], message: unknown, caller: Caller): SentRecord => {

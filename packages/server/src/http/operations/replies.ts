@@ -9,6 +9,7 @@ import { createRateLimit, type RateLimits } from '../access/rate-limits.ts';
 import type { RefusedPages } from '../access/refused-pages.ts';
 import { createCSVReply } from '../csv/csv-reply.ts';
 import { createReplies, type Reply } from '../operation-route.ts';
+import type { CountryOf } from '../request/country.ts';
 import type { Traffic } from '../traffic.ts';
 import { createAccounts } from './accounts/accounts.ts';
 import { createAudit } from './accounts/audit.ts';
@@ -39,7 +40,7 @@ interface Dependencies {
   readonly reports: Reports | undefined;
   readonly quota: Quota | undefined;
   readonly traffic: Traffic;
-  readonly countryOf: ((address: string) => string | undefined) | undefined;
+  readonly countryOf: CountryOf | undefined;
   readonly serviceFacts: ServiceFacts;
   readonly refusedPages: RefusedPages;
   readonly isStopping: () => boolean;

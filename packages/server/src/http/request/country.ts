@@ -2,9 +2,11 @@
 import type { Context } from 'hono';
 import { connectedAddress, createIsIn, createRequestAddress } from '../access/client-address.ts';
 
+/** Finds the country of an address. */
+export type CountryOf = (address: string) => string | undefined;
+
 export interface CountrySources {
-  /** Finds the country of an address. */
-  readonly countryOf?: ((address: string) => string | undefined) | undefined;
+  readonly countryOf?: CountryOf | undefined;
   /** The header in which a CDN sends the country. Any client can send it, so it is read only from trusted proxies. */
   readonly countryHeader?: string | undefined;
 }

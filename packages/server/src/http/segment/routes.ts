@@ -8,10 +8,7 @@
  * 4. `takeLimits`: the rate limits of a browser token, all or none; the account's quota.
  * 5. `runMessages`: runs the operations (run-messages.ts), and finds or creates contacts (contacts.ts).
  */
-import { isIP } from 'node:net';
-import { isRecord } from '@firsthand/contract/checking';
 import { statusOf } from '@firsthand/contract/errors';
-import { labelIDs } from '@firsthand/contract/labels';
 import { limits } from '@firsthand/contract/limits';
 import { operations } from '@firsthand/contract/operations';
 import { isOriginAllowed } from '@firsthand/contract/origins';
@@ -24,8 +21,8 @@ import type { Caller } from '../access/caller.ts';
 import { isLoopbackName } from '../access/loopback.ts';
 import type { TakeBrowserLimits } from '../access/rate-limits.ts';
 import type { Admit } from '../request/admission.ts';
-import { type Agent, createAgents, unknownAgent } from '../request/agents.ts';
 import type { BodySource } from '../request/body.ts';
+import type { CountryOf } from '../request/country.ts';
 import { type RequestFields, readInput } from '../request/input.ts';
 import type { BudgetOf } from '../request/parsing-budget.ts';
 import { type Exchange, headersOf } from '../responses/responses.ts';
@@ -33,6 +30,7 @@ import type { Route } from '../routes.ts';
 import { record, toCall } from './messages.ts';
 import { createMessageRunner, type MessageRunnerOptions, type Step } from './run-messages.ts';
 import { createSenders } from './sender.ts';
+import { createVisitorFinder } from './visitors.ts';
 
 const maxMessages = 2_500;
 /**
@@ -57,8 +55,7 @@ interface SegmentOptions extends MessageRunnerOptions {
   readonly takeBrowserLimits: TakeBrowserLimits;
   readonly noticeProxy: (c: Context) => void;
   readonly isOverQuota: (account: number) => boolean;
-  /** Finds the country of an address. */
-  readonly countryOf?: ((address: string) => string | undefined) | undefined;
+  readonly countryOf?: CountryOf | undefined;
   readonly now: () => number;
   /** The folder of the paths: `/v1/`. */
   readonly folder: string;
@@ -118,28 +115,6 @@ const readMessages = (
   return { messages, outer };
 };
 
-type VisitorOptions = Pick<SegmentOptions, 'countryOf'>;
-
-/**
- * Returns a function that finds the visitor's browser and country in the message and, with a browser token, in headers.
- */
-export const createVisitorFinder = ({ countryOf }: VisitorOptions) => {
-  const agentOf = createAgents();
-  return (message: unknown, outer: RequestFields, caller: Caller): Agent | undefined => {
-    const own = caller.access.kind === 'browser' ? caller.agent?.() : undefined;
-    const { userAgent, ip, library } = { ...outer, ...record(record(message).context) };
-    const isBrowser = !isRecord(library) || library.name === 'analytics.js';
-    const stated = typeof userAgent === 'string' ? agentOf({ 'user-agent': userAgent }) : undefined;
-    const { robot, labels } = stated ?? (isBrowser && own ? own : unknownAgent);
-    const country =
-      own === undefined
-        ? typeof ip === 'string' && isIP(ip) > 0 && countryOf?.(ip)
-        : own.labels.find(([attrID]) => attrID === labelIDs.country)?.[1];
-    const others = labels.filter(([attrID]) => attrID !== labelIDs.country);
-    return { robot, labels: country ? [...others, [labelIDs.country, country]] : others };
-  };
-};
-
 type LimitOptions = Pick<SegmentOptions, 'takeBrowserLimits' | 'noticeProxy' | 'isOverQuota'>;
 
 /** Takes all of a browser token's rate limits or none, and checks the account's quota. Throws Refusal. */
@@ -175,7 +150,7 @@ const createMessageRoutes = (options: SegmentOptions) => {
   const { admit, budgetOf, authenticateCaller, now } = options;
   const runMessages = createMessageRunner(options);
   const senderOf = createSenders(options.store);
-  const findVisitor = createVisitorFinder(options);
+  const findVisitor = createVisitorFinder(options.countryOf);
 
   const handle = async (c: Context, exchange: Exchange, source: BodySource, type: string | undefined) => {
     const time = now();

@@ -104,7 +104,7 @@ function* importContact(
   if ('importID' in batch && !isRepeated) yield* recordContact(batch, saved.contact, before, after);
   if (userUUID !== null) {
     const user = yield* call(() => links.ensureUser(account, userUUID, time));
-    yield* call(() => links.holdUser(user));
+    yield* call(() => links.holdUsers([user]));
     yield* link(links, account, { user, contact: row.contact, verified: true, claim: null, token, time });
   }
   return isRepeated ? { kept: false, duplicate: true } : { kept: true, created: existing === undefined };

@@ -95,7 +95,7 @@ function* markClaim(
   marks: { readonly accepted: boolean; readonly voided: boolean },
 ): Operation<{ contactUUID: string }> {
   const found = yield* call(() => links.findClaim(account, claimID));
-  if (found) yield* call(() => links.holdUser(found.user));
+  if (found) yield* call(() => links.holdUsers([found.user]));
   // Reads the claim again, because another transaction may have changed or deleted it before the user was held.
   const claim = found && (yield* call(() => links.findClaim(account, claimID)));
   if (!claim) {

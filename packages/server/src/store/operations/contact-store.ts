@@ -87,9 +87,8 @@ export interface LinkStore {
    * Call it before a user's links or claims change. Locks the user (PostgreSQL), or completes erasures of the user's
    * history (SQLite).
    */
-  holdUser(user: number): Result<unknown>;
   holdUsers(users: readonly number[]): Result<unknown>;
-  /** Like `holdUser`, but skips users that another transaction has locked. Returns the users that it holds. */
+  /** Like `holdUsers`, but skips users that another transaction has locked. Returns the users that it holds. */
   holdFreeUsers(users: readonly number[]): Result<ReadonlySet<number>>;
   /** Prevents the erasure of a contact until the transaction ends. */
   holdContact(contact: number): Result<unknown>;

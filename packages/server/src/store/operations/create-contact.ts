@@ -72,7 +72,7 @@ export function* createContact(parts: ContactParts, request: NewContact): Operat
   if (knownUser === undefined) yield* checkUses();
   const user = knownUser ?? (yield* call(() => links.ensureUser(account, userUUID as string, time)));
   // If two equal requests run concurrently, the second waits here.
-  if (user !== noUser) yield* call(() => links.holdUser(user));
+  if (user !== noUser) yield* call(() => links.holdUsers([user]));
   const sent = requestUUID === null ? null : { requestUUID, token, user };
   const repeat = sent && (yield* call(() => requests.find(request, sent, day as number)));
   if (repeat === 'erased') throw new Refusal('erased_contact', { field: getClaimKey(request).field });

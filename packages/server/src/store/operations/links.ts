@@ -43,7 +43,7 @@ export function* linkUser(
 ): Operation<{ exists: boolean; linkID: string; contactUUID: string }> {
   const { account, contact, contactUUID } = yield* call(() => contacts.find(names));
   const user = yield* call(() => links.ensureUser(account, userUUID, time));
-  yield* call(() => links.holdUser(user));
+  yield* call(() => links.holdUsers([user]));
   yield* call(() => links.holdContact(contact));
   const newLink = { user, contact, verified: true, claim: null, token, time };
   const { exists, sequence } = yield* link(links, account, newLink);
@@ -56,7 +56,7 @@ export function* unlinkUser(
 ): Operation<{ exists: boolean; linkID: string }> {
   const user = yield* call(() => links.findUser(account, userUUID));
   if (user === undefined) throw new Refusal('unknown_user', { field: 'userUUID' });
-  yield* call(() => links.holdUser(user));
+  yield* call(() => links.holdUsers([user]));
   if (!decideUnlink(yield* call(() => links.readStatements(user)))) return { exists: true, linkID: '' };
   const unlink = { user, contact: null, verified: true, claim: null, token, time };
   const sequence = yield* call(() => links.append(unlink));
@@ -80,7 +80,7 @@ const updateVoided = createQuery<never>(
 function* voidLink(links: LinkStore, account: number, linkID: string, voided: 0 | 1): Operation<number> {
   const sequence = sequenceOf(linkID);
   const user = (yield* first(selectLink(account, sequence)))?.user;
-  if (user !== undefined) yield* call(() => links.holdUser(user));
+  if (user !== undefined) yield* call(() => links.holdUsers([user]));
   // Reads the link again, because another transaction may have erased it before the user was held.
   const held = yield* first(selectLink(account, sequence));
   if (!held) throw new Refusal('unknown_link', { field: 'linkID' });

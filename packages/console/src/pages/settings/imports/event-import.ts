@@ -1,5 +1,4 @@
 /** Imports one file of events at a time, also while other pages of the console are shown. */
-import { FirsthandError } from '@firsthand/client';
 import {
   detectFormat,
   type EventCounts,
@@ -71,65 +70,28 @@ const open = (file: File, { signal, update }: Run): ReadableStream<Uint8Array> =
   return file.stream().pipeThrough(counter, { signal });
 };
 
-/** Whether the same request may succeed later. A full account needs its operator first. */
-const isTemporary = (error: unknown): error is FirsthandError =>
-  error instanceof FirsthandError &&
-  error.code !== 'quota' &&
-  (error.code === 'unreachable' || [429, 502, 503, 504].includes(error.status));
-
-const [firstDelayMs, maxDelayMs, maxRetryAfterMs] = [500, 30_000, 300_000];
-
-const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener('abort', end);
-  });
-
-/** Repeats a request until the server is available. Every request of an import may be repeated. */
-const persist = async <Value>({ signal, update }: Run, request: () => Promise<Value>): Promise<Value> => {
-  for (let delayMs = firstDelayMs; ; delayMs = Math.min(maxDelayMs, delayMs * 2)) {
-    signal.throwIfAborted();
-    try {
-      const response = await request();
-      update({ state: 'importing' });
-      return response;
-    } catch (error) {
-      if (!isTemporary(error)) throw error;
-      update({ state: 'waiting' });
-      await sleep(Math.min(maxRetryAfterMs, Math.max(delayMs, (error.retryAfterSeconds ?? 0) * 1_000)), signal);
-    }
-  }
-};
-
 const requestMs = 60_000;
 
 const importFile = async (file: File, isDryRun: boolean, run: Run): Promise<void> => {
   const { signal, update } = run;
   const format = await detectFormat(file.stream());
   update({ tool: formats[format].label });
-  const options = { signal, timeoutMs: requestMs };
+  const onRetry = () => update({ state: 'waiting' });
+  const options = { signal, timeoutMs: requestMs, retries: Infinity, onRetry };
   const fingerprint = isDryRun ? '' : await hashStream(open(file, run));
-  const create = () =>
-    persist(run, () => api.createImport({ kind: 'events', importName: file.name, fingerprint }, options));
+  const create = () => api.createImport({ kind: 'events', importName: file.name, fingerprint }, options);
   const created = isDryRun ? undefined : await create();
   if (created?.state === 'complete') return update({ state: 'repeated' });
   const { importID, position = 0, imported = 0, repeated = 0, refused = 0 } = created ?? {};
   update({ state: 'importing', bytes: 0, ...(importID !== undefined && { importID }) });
   const refusals: Refusal[] = [];
-  /** How many messages the server has refused in this run; the others are rows that can't be read. */
-  let refusedByServer = 0;
-  const counts = await importEvents({
+  const { unreadable, ...counts } = await importEvents({
     readings: readMessages(open(file, run), format),
     position,
     send: async (batch) => {
       const target = isDryRun ? { dryRun: true } : { importID };
-      const response = await persist(run, () => api.importEvents({ ...batch, ...target }, options));
-      refusedByServer += response.refused;
+      const response = await api.importEvents({ ...batch, ...target }, options);
+      update({ state: 'importing' });
       return response;
     },
     onRefused: (line, reason) => {
@@ -148,7 +110,6 @@ const importFile = async (file: File, isDryRun: boolean, run: Run): Promise<void
   });
   // If a response was lost, only the server knows its counts.
   const total = isDryRun ? counts : await create();
-  const unreadable = counts.refused - refusedByServer;
   update({
     state: 'done',
     refusals,

@@ -34,7 +34,6 @@ export const createLinkStore = (db: Transaction, users: Users): LinkStore => ({
     const [{ user }] = (await users.ensure(db, [{ account, userUUID }], { time, withEvent: false })) as [User];
     return user;
   },
-  holdUser: (user) => lockUsers(db, [user]),
   holdUsers: (some) => lockUsers(db, some),
   holdFreeUsers: (some) => lockFreeUsers(db, some),
   holdContact: (contact) => preventErasure([[db, [contact]]]),

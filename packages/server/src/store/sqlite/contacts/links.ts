@@ -26,7 +26,6 @@ export const createLinkWriter = (db: Connection, { sequencer, users, detaching }
   const store: LinkStore = {
     findUser: (account, userUUID) => users.find(account, userUUID)?.user,
     ensureUser: (account, userUUID, time) => users.ensure(account, userUUID, time).user,
-    holdUser: detaching.detachUser,
     holdUsers: detachUsers,
     holdFreeUsers(some) {
       detachUsers(some);
