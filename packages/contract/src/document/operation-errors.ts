@@ -19,7 +19,7 @@ const commonCodes: readonly ErrorCode[] = [
 /** Codes for any body; `invalid_field` even without fields, because the body's token may not be a string. */
 const bodyCodes: readonly ErrorCode[] = ['invalid_field', 'invalid_json', 'body_too_large', 'unsupported_media_type'];
 
-/** Whether `missing_field` is possible: a field is required, or a refinement requires one depending on others. */
+/** Whether `missing_field` is possible: a field is required, or becomes required by the value of another. */
 const needsFields = (input: z.ZodType): boolean =>
   !input.safeParse({}).success || (input._zod.def.checks?.length ?? 0) > 0;
 

@@ -157,7 +157,10 @@ const createUses = (end: () => Promise<void>, idleMilliseconds: number) => {
   let idle: NodeJS.Timeout | undefined;
   let closed = false;
   return {
-    /** Counts a use. Rejects with a Refusal once the reports are closed. */
+    /**
+     * Runs `work`; the process does not count as idle until it ends. Rejects with a Refusal once the reports are
+     * closed.
+     */
     async use<Value>(work: () => Promise<Value>): Promise<Value> {
       if (closed) throw unavailable();
       clearTimeout(idle);

@@ -70,7 +70,7 @@ export const importsOf = (site: Site) => {
 
 export const describeImports = (newSite: NewSite): void => {
   describe('an import', () => {
-    test('stores old events with their own times, once per position', async () => {
+    test('stores old events with their own times, and accepts each position only once', async () => {
       const site = await newSite();
       const { create, event, add } = importsOf(site);
       const { importID, position, state } = await create('a.jsonl');

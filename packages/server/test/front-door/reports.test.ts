@@ -65,7 +65,7 @@ const action = fc.oneof(
 );
 type Action = typeof action extends fc.Arbitrary<infer One> ? One : never;
 
-/** Numbers distinct names from 1 on; '' is 0. */
+/** Assigns a number to each distinct name, starting with 1; '' is 0. */
 const createNumbers = () => {
   const numbers = new Map<string, number>([['', 0]]);
   return (name: string): number => {

@@ -85,7 +85,7 @@ it('filters by the current values of contacts', async () => {
     or: [...tags(2 * nth), { contact: {} }].slice(nth < 4 ? 0 : 1),
   }));
   expect((await client.reportFunnel({ from: '2020-01-01', step })).step.map(({ reached }) => reached)[0]).toBe(2);
-  // Changes a contact, which counts in the next report.
+  // A change to a contact applies from the next report on.
   await client.updateContact({ contactUUID, contactTagID: '-vip' });
   expect(await countMatches(isVip)).toEqual([0, 0]);
   await client.updateContact({ contactUUID: other.contactUUID, contactTagID: 'vip' });

@@ -69,7 +69,7 @@ export const changedFiles = (name: string, changes: readonly Change[]): Map<stri
 
 /**
  * Copies the server into a new folder in `folder`, makes the changes, and builds the server. Returns the path of its
- * `firsthand` command, next to whose folder src/ is. Throws the errors of `changedFiles`.
+ * `firsthand` command; the sources are in src/ next to the command's folder. Throws the errors of `changedFiles`.
  */
 export const changeServer = (folder: string, name: string, changes: readonly Change[]): string => {
   const texts = changedFiles(name, changes);

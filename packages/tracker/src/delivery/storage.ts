@@ -5,8 +5,8 @@
 export let stored: { [key: string]: string } = {};
 
 /**
- * This page's copies of the tracker's items, oldest record first. They survive a script that clears localStorage. Its
- * keys are listed only when it is opened, because a site may have thousands.
+ * This page's copies of the tracker's items, oldest record first. They survive a script that clears localStorage. The
+ * keys of localStorage are listed only when it is opened, because a site may have thousands.
  */
 export let copies: Record<string, string> = {};
 

@@ -4,8 +4,8 @@ import { isShared } from '../../reading/shared.ts';
 import { dimensions } from './dimensions.ts';
 
 /**
- * The wider dimension for each one: that of the visit for one of the event, and that of the person's first event for
- * one of the visit.
+ * The wider dimension of each dimension: an event's is that of its visit, and a visit's is that of the person's first
+ * event.
  */
 const widerOf: Readonly<Record<string, string>> = {
   referrerHost: 'entryReferrerHost',

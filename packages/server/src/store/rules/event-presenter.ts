@@ -16,7 +16,7 @@ interface Names {
   claimID(claim: number): string | null;
 }
 
-/** Returns the kept ID of an eventID. */
+/** Returns the eventID that remains after merges of catalogue entries. */
 export const toMergedEventID = (eventID: number, { event }: Pick<CatalogueMerges, 'event'>): number =>
   event.groups.length === 0 ? eventID : Number(event.keptOf(String(eventID)));
 

@@ -78,7 +78,7 @@ export const readShardParts = async (databaseURL: string): Promise<ReadonlyMap<s
   return new Map(rows.map(({ shard, part }) => [shard, part]));
 };
 
-/** Returns the parts with the shards that the commands mention. */
+/** Returns the parts of the data whose shards occur in the commands. */
 export const partsIn = (commands: readonly RemoteCommand[], parts: ReadonlyMap<string, string>): string[] => [
   ...new Set(
     commands.flatMap(({ text }) =>

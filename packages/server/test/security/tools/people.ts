@@ -1,6 +1,5 @@
 /**
- * Creates people whose data contains a unique mark in every value. Wherever the mark is, there is some of the person's
- * data.
+ * Creates people whose data contains a unique mark in every value: a place with the mark contains data of that person.
  */
 import type { ResponseCounter } from './response-counter.ts';
 

@@ -54,17 +54,26 @@ const totals = (request: object) => ({ part: 'a', operation: 'reportTotals' as c
 const retention = (request: object) => ({ part: 'b', operation: 'reportRetention' as const, request: { ...request } });
 
 it.each<[string, LinkFields]>([
-  ['hourly intervals since a day', { moving: 'day', report: [totals({ from: '2026-10-15', interval: 'hour' })] }],
+  [
+    'hourly intervals from the start of a day',
+    { moving: 'day', report: [totals({ from: '2026-10-15', interval: 'hour' })] },
+  ],
   [
     'hourly intervals over a month',
     { moving: 'month', report: [totals({ from: '2026-10-01', to: '2026-11-01', interval: 'hour' })] },
   ],
-  ['hourly intervals since a month', { moving: 'month', report: [totals({ from: '2026-11-01', interval: 'hour' })] }],
+  [
+    'hourly intervals from the start of a month',
+    { moving: 'month', report: [totals({ from: '2026-11-01', interval: 'hour' })] },
+  ],
   [
     'daily intervals over whole months',
     { moving: 'month', report: [totals({ from: '2024-04-01', to: '2026-12-01', interval: 'day' })] },
   ],
-  ['daily intervals since a month', { moving: 'month', report: [totals({ from: '2024-06-01', interval: 'day' })] }],
+  [
+    'daily intervals from the start of a month',
+    { moving: 'month', report: [totals({ from: '2024-06-01', interval: 'day' })] },
+  ],
   ['97 weeks', { moving: 'day', report: [retention({ from: '2024-11-18', to: '2026-09-28' })] }],
   ['97 months', { moving: 'day', report: [retention({ from: '2018-09-01', to: '2026-10-01', interval: 'month' })] }],
 ])('shows %s that move until the link ends', async (_, fields) => {

@@ -124,7 +124,7 @@ export const createVisitors = (account: number, storedBroken: readonly number[])
       bounds: { ...bounds },
       irregular: { table, visitors: isDisabled() ? 'all' : listedCount },
     }),
-    /** The broken visitors, for the manifest. */
+    /** The visitors with erased events, to be saved in the manifest. */
     broken: (): number[] => [...broken],
     /** Initializes the visitors from existing events. `rows` selects their `visitorColumns`. */
     async load(connection: DuckDBConnection, rows: SQL): Promise<void> {

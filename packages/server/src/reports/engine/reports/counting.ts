@@ -42,8 +42,8 @@ export interface Groups {
   readonly hits: WriteHits;
   readonly sessions: Sessions;
   /**
-   * Whether a hit without people stands for a whole session: then it has one row, is in one group, and has the
-   * session's number of `events`.
+   * Whether hits that are read without people are whole sessions: one row for each session, with its number of
+   * `events`, in a single group.
    */
   readonly bySession?: boolean;
   /** Whether hits have the column `adds`, which is FALSE for a hit that adds no user and no session to its group. */

@@ -80,7 +80,7 @@ export const countFirstGroups = async (
     const [row] = await run(connection, sql`SELECT count(*) AS groups FROM sizes WHERE ${bound} >= ${least}`);
     return Number(row?.groups);
   };
-  // The bound of the last of the first groups.
+  // The bound of the group that would be last on the page if groups were sorted by their bounds.
   const last = sql`SELECT ${bound} FROM sizes ORDER BY ${bound} DESC LIMIT 1 OFFSET ${limit - 1}`;
   for (let likely = Math.max(likelyFactor * limit, maxLikely > 0 ? await groupsWith(last) : 0); likely <= maxLikely; ) {
     await run(

@@ -12,8 +12,8 @@ import { prepareSessions } from './sessions.ts';
 import { describeVisits } from './visit-figures.ts';
 
 /**
- * The span from which `adds` is worthwhile. In shorter spans, a large part of the events are in the first half hour, so
- * `adds` would save little.
+ * The minimum span for which `adds` is worthwhile. In shorter spans, a large part of the events are in the first half
+ * hour, so `adds` would save little.
  */
 const minAddsMilliseconds = 4 * sessionPauseMilliseconds;
 

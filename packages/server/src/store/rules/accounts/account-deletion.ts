@@ -8,5 +8,5 @@ const restMilliseconds = 2_000;
 
 /** Returns how many milliseconds the last step of a deletion must still wait. */
 export const getRemainingPause = ({ beganTime, time }: { readonly beganTime: number; readonly time: number }): number =>
-  // Limits the pause, which a clock that was set back must not lengthen.
+  // The maximum applies if the clock was set back.
   Math.min(restMilliseconds, Math.max(0, beganTime + restMilliseconds - time));

@@ -70,7 +70,7 @@ export interface ListedText {
   readonly address: string | null;
 }
 
-/** The length from which external IDs are searched for anywhere. Shorter IDs occur in many requests by chance. */
+/** The minimum length of external IDs that are searched for anywhere. Shorter IDs occur in many requests by chance. */
 const longID = 8;
 
 /**

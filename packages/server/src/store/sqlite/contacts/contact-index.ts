@@ -57,7 +57,7 @@ export const createContactIndex = (db: Connection) => {
     for (const term of after) if (!before.has(term)) addTerm.run(account, term, createdTime, contact);
   };
 
-  /** The time from which the next step may run during writes. */
+  /** The earliest time at which the next step may run during writes. */
   let dueAt = 0;
   let hasWrites = false;
 

@@ -9,7 +9,7 @@ import type { ExamineOptions, Finding } from '../../doctor-findings.ts';
 import { isBackupName, openBackupFolder } from './backup-folder.ts';
 import { changeOwner, findOwner } from './owner.ts';
 
-/** The age of the last backup, in days, from which `firsthand doctor` warns. */
+/** The age of the last backup, in days, at which `firsthand doctor` starts to warn. */
 const maxDays = 7;
 
 const markOf = (path: string): string => `${path}-backup`;

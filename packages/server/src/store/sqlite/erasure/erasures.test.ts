@@ -346,7 +346,7 @@ describe('refused requests that refer to an erased contact', () => {
     }
   });
 
-  test('are deleted in commits of few bytes before the erasure is acknowledged', async () => {
+  test('are deleted in small commits before the erasure is acknowledged', async () => {
     const bytes = db.prepare<[], number>('SELECT sum(listedBytes) FROM refused_count').pluck();
     const left = [bytes.get() as number];
     for (let done = false; !done; engine.maintain()) {

@@ -40,7 +40,9 @@ export interface BlockMatch {
   readonly block: EventBlock;
   /** The indexes of the matching events in the block, in the requested order. */
   readonly indexes: readonly number[];
-  /** The sequence up to which (in descending order: from which on) all matching events have been found. */
+  /**
+   * All matching events up to this sequence have been found. In descending order: all matching events at or after it.
+   */
   readonly reached: number;
 }
 
@@ -50,7 +52,7 @@ const eventsPerStep = 2_000;
 /** The cost of looking up a posting: the number of events that could be examined in the same time. */
 const costOfLookup = 4;
 
-/** The number of blocks from which filtering costs less than examining. */
+/** The minimum number of blocks for which filtering costs less than examining all of them. */
 const minBlocksToFilter = 2;
 
 /** A range and the places to examine in it, ascending: sequences of events, or keys of blocks. */

@@ -7,7 +7,7 @@ import { type Connection, emptyLog, tryNow } from '../database/connection.ts';
 const mebibyte = 1024 * 1024;
 
 /**
- * The size of the log from which a checkpoint runs. A larger backlog is less work in total, but delays waiting commits
+ * The size of the log at which a checkpoint runs. A larger backlog is less work in total, but delays waiting commits
  * for longer.
  */
 const backlogBytes = 16 * mebibyte;
@@ -19,8 +19,8 @@ const backlogBytes = 16 * mebibyte;
 const retryBytes = mebibyte;
 
 /**
- * The size from which the log must restart, even if commits have to wait for readers. Two commits and a pause can add
- * to the log, but it stays below 64 MiB.
+ * The size at which the log must restart, even if commits have to wait for readers. Two commits and a pause can add to
+ * the log, but it stays below 64 MiB.
  */
 const maxBytes = 24 * mebibyte;
 
