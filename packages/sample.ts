@@ -14,7 +14,7 @@ interface Place {
 }
 
 const patterns: readonly { readonly kind: Place['kind']; readonly pattern: RegExp }[] = [
-  { kind: 'comment', pattern: /(?<!\/)\/\*\*?([\s\S]*?)\*\/|(?:^[ \t]*\/\/.*\n?)+/gm },
+  { kind: 'comment', pattern: /(?<=^|[\s{([,])\/\*\*?([\s\S]*?)\*\/|(?:^[ \t]*\/\/.*\n?)+/gm },
   { kind: 'title', pattern: /\b(?:it|test|describe)(?:\.\w+(?:\(.*?\))?)*\(\s*(['"`])(.+?)\1/g },
   {
     kind: 'message',

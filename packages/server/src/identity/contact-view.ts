@@ -104,7 +104,7 @@ const withMergedIDs = ({ fields, tags, attributes }: Values, { profile, tag, att
   fields:
     fields.contactProfileID === undefined
       ? fields
-      : { ...fields, contactProfileID: profile.keptOf(fields.contactProfileID) },
+      : { ...fields, contactProfileID: profile.targetOf(fields.contactProfileID) },
   tags: tag.groups.length === 0 ? tags : new Map(uniteEntries(tags, tag, (has) => has)),
   attributes:
     attr.groups.length === 0 ? attributes : new Map(uniteEntries(attributes, attr, (value) => value !== null)),

@@ -15,7 +15,7 @@ describe('an ID', () => {
     ['constructor', '__proto__', ['__proto__', 'constructor']],
     ['toString', 'toString', ['toString']],
   ])('is resolved from %s to %s', (id, target, ids) => {
-    expect(merges.keptOf(id)).toBe(target);
+    expect(merges.targetOf(id)).toBe(target);
     expect(merges.idsOf(id)).toEqual(ids);
     expect(merges.has(id)).toBe(ids.length > 1);
   });

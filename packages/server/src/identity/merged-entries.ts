@@ -6,7 +6,7 @@
 /** The merges of one catalogue. */
 export interface EntryMerges {
   /** Returns the ID that this one was merged into, or the ID itself. */
-  keptOf(id: string): string;
+  targetOf(id: string): string;
   /**
    * Returns the group of this ID: first the ID that the other IDs were merged into, then these other IDs, ascending.
    */
@@ -34,7 +34,7 @@ export const createEntryMerges = (entries: Iterable<Entry>): EntryMerges => {
   const groups = [...othersOf].map(([target, others]) => [target, ...others.sort()]);
   const groupOf = new Map(groups.flatMap((group) => group.map((id) => [id, group] as const)));
   return {
-    keptOf: (id) => groupOf.get(id)?.[0] ?? id,
+    targetOf: (id) => groupOf.get(id)?.[0] ?? id,
     idsOf: (id) => groupOf.get(id) ?? [id],
     has: (id) => groupOf.has(id),
     groups,

@@ -34,7 +34,7 @@
  * | verified        | sent with a server token or a valid contactProof, or confirmed later; otherwise only claimed |
  * | voided          | ignored by reads until restored (links and claims)                                           |
  * | catalogue       | an account's list of profiles, tags, attributes or event definitions, by ID                  |
- * | merged entry    | a catalogue entry merged into another, the kept entry; reads return the kept entry's ID      |
+ * | merged entry    | a catalogue entry merged into another, its target; reads return the target's ID              |
  * | segment         | a report filter that an account saved under a name                                           |
  * | bot mark        | the attribute on events that a bot sent (`robotMark`)                                        |
  * | refused request | a write refused for its content; it is on its token's list and can be replayed after a fix   |
@@ -601,7 +601,7 @@ export interface ListedEntry {
   /** Whether only browser tokens have used it. */
   readonly byBrowser: boolean;
   readonly type: string;
-  /** The ID of the kept entry; null if the entry is not merged. */
+  /** The ID of the target; null if the entry is not merged. */
   readonly mergedInto: string | null;
 }
 

@@ -215,9 +215,9 @@ describe('reports of a store', () => {
     const [events, attributes] = [await list('event'), await list('attr')];
     const { idsOf } = toEventKinds(events);
     const united = toUnitedIDs(events, attributes);
-    const keptOf = (attrID: string) => attributes.find(({ id }) => id === attrID)?.mergedInto ?? attrID;
+    const targetOf = (attrID: string) => attributes.find(({ id }) => id === attrID)?.mergedInto ?? attrID;
     const sent = { united: united ? { united } : {}, idsOf, names: ['plan', 'Plan'] as const };
-    const read = { united: {}, idsOf, names: [keptOf('plan'), keptOf('Plan')] as const };
+    const read = { united: {}, idsOf, names: [targetOf('plan'), targetOf('Plan')] as const };
     const modelQueries = queriesOf(site, read);
     for (const [nth, query] of queriesOf(site, sent).entries()) {
       const { result } = await reports.run(query);

@@ -28,15 +28,15 @@ export const toValues = ({ fields, tags, attributes }: StoredValues): Values => 
   attributes: new Map(attributes),
 });
 
-/** Returns the first `most` values. If there are more, first drops the values that a value under the kept ID hides. */
+/** Returns the first `most` values. If there are more, first drops the values that a value under the target ID hides. */
 const takeFirst = <Value>(values: ReadonlyMap<string, Value>, merges: EntryMerges, most: number): [string, Value][] => {
-  const isVisible = (id: string) => merges.keptOf(id) === id || !values.has(merges.keptOf(id));
+  const isVisible = (id: string) => merges.targetOf(id) === id || !values.has(merges.targetOf(id));
   return [...values].filter(([id]) => values.size <= most || isVisible(id)).slice(0, most);
 };
 
 /**
  * Returns a claim's JSON with the values of a request, merged into the claim's values `before`, if any. Merged IDs
- * become kept IDs. Tags and attributes beyond the limits are dropped, so that no page can create a claim that is slow
+ * become target IDs. Tags and attributes beyond the limits are dropped, so that no page can create a claim that is slow
  * to read.
  */
 export const toClaimJSON = (request: NewContact, merges: ContactMerges, before?: StoredValues): string => {

@@ -99,7 +99,7 @@ export const toMergeDetails = <Row extends MergedRow>(
       const fields = { ...none, ...fieldsOf(row) };
       return {
         contactUUID: row.contactUUID,
-        fields: { ...fields, contactProfileID: profile.keptOf(fields.contactProfileID) },
+        fields: { ...fields, contactProfileID: profile.targetOf(fields.contactProfileID) },
         intoContactUUID: uuids.get(row.mergedInto as number) as string,
         mergedTime: timeOf(row),
       };

@@ -83,14 +83,14 @@ const termsOfSearch = (search: ContactSearch, { profile, tag, attr }: ContactMer
   ];
 };
 
-/** Replaces merged IDs in a search with their kept IDs. */
+/** Replaces merged IDs in a search with their target IDs. */
 export const resolveMergedFilters = (search: ContactSearch, { profile, tag, attr }: ContactMerges): ContactSearch => {
   const { contactTagID, attrID, contactProfileID } = search;
   return {
     ...search,
-    ...(contactTagID !== undefined && { contactTagID: tag.keptOf(contactTagID) }),
-    ...(attrID !== undefined && { attrID: attr.keptOf(attrID) }),
-    ...(contactProfileID !== undefined && { contactProfileID: profile.keptOf(contactProfileID) }),
+    ...(contactTagID !== undefined && { contactTagID: tag.targetOf(contactTagID) }),
+    ...(attrID !== undefined && { attrID: attr.targetOf(attrID) }),
+    ...(contactProfileID !== undefined && { contactProfileID: profile.targetOf(contactProfileID) }),
   };
 };
 

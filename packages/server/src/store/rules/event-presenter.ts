@@ -18,7 +18,7 @@ interface Names {
 
 /** Returns the eventID that remains after merges of catalogue entries. */
 export const toMergedEventID = (eventID: number, { event }: Pick<CatalogueMerges, 'event'>): number =>
-  event.groups.length === 0 ? eventID : Number(event.keptOf(String(eventID)));
+  event.groups.length === 0 ? eventID : Number(event.targetOf(String(eventID)));
 
 /** `why` has the event's owner. Its statement, if any, has the claim that created the statement. */
 export const toStoredEvent = (

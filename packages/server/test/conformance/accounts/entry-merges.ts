@@ -79,7 +79,7 @@ const readAs = ({ attributes, ...event }: Logged, pointers: Record<'event' | 'at
 
 export const describeEntryMerges = (newSite: NewSite): void => {
   describe('merged catalogue entries', () => {
-    test('show events with either ID under the kept ID until the entries are unmerged', async () => {
+    test('show events with either ID under the target ID until the entries are unmerged', async () => {
       const site = await newSite({
         catalogues: {
           event: [
@@ -127,7 +127,7 @@ export const describeEntryMerges = (newSite: NewSite): void => {
       ]);
     });
 
-    test('give an event with both attributes the value that was sent under the kept ID', async () => {
+    test('give an event with both attributes the value that was sent under the target ID', async () => {
       const site = await newSite();
       const { merge } = merger(site);
       await site.server.log(
@@ -278,7 +278,7 @@ export const describeEntryMerges = (newSite: NewSite): void => {
       }
     });
 
-    test('store new values for the merged ID under the kept ID, and remove values under both', async () => {
+    test('store new values for the merged ID under the target ID, and remove values under both', async () => {
       const site = await newSite({
         catalogues: {
           tag: [{ id: 'VIP' }],
@@ -348,7 +348,7 @@ export const describeEntryMerges = (newSite: NewSite): void => {
       }
     });
 
-    test('let browser tokens use the merged ID only if they are allowed to use the kept ID', async () => {
+    test('let browser tokens use the merged ID only if they are allowed to use the target ID', async () => {
       const site = await newSite({
         strict: true,
         catalogues: {
@@ -437,7 +437,7 @@ export const describeEntryMerges = (newSite: NewSite): void => {
       ]);
     });
 
-    test('read as if the kept IDs had been sent, in any history, and as originally sent after the last unmerge', async () => {
+    test('read as if the target IDs had been sent, in any history, and as originally sent after the last unmerge', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(action, { minLength: 10, maxLength: 30 }), async (actions) => {
           const site = await newSite({

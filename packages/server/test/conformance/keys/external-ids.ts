@@ -193,7 +193,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect(await keysOf(site, bens), 'stays cleared').toEqual({ id: '', address: ben, claimed: [] });
     });
 
-    test('is cleared by null only on the kept contact; the IDs of contacts merged into it still find it', async () => {
+    test('is cleared by null only on the contact that remains; the IDs of contacts merged into it still find it', async () => {
       const site = await newSite();
       const keep = await site.server.createContact({ externalID: mine, address: ann });
       const merged = await site.server.createContact(onlyID(other));

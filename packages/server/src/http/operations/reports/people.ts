@@ -24,7 +24,7 @@ const toPeopleOf = (input: Input, range: Range, context: ResolvedNames & Dimensi
   const group = by && {
     ...toGrouping(by, range, context),
     // The row might come from a report that ran before a merge.
-    values: value.map((one, index) => (one && context.merges.get(by[index] as DimensionText)?.keptOf(one)) ?? one),
+    values: value.map((one, index) => (one && context.merges.get(by[index] as DimensionText)?.targetOf(one)) ?? one),
   };
   if (step) {
     const { within = funnelSeconds, per = 'person', reached, dropped } = input;

@@ -234,10 +234,10 @@ export const usesOfEvent = ({
 };
 
 /**
- * Whether a browser token may use an ID; for a merged ID, the kept entry decides. Undefined if the ID is not listed.
+ * Whether a browser token may use an ID; for a merged ID, the target entry decides. Undefined if the ID is not listed.
  */
 const isForBrowsers = ({ listed, merges }: AccountCatalogues, kind: CatalogueKind, id: string): boolean | undefined =>
-  listed[kind].get(merges[kind].keptOf(id))?.forBrowsers;
+  listed[kind].get(merges[kind].targetOf(id))?.forBrowsers;
 
 const refusalOf = (code: Refusal['code'], { kind, id, name, field }: Use, why: string): Refusal =>
   new Refusal(code, { field, message: `\`${field}\` names ${kind} ${scrub(id ?? (name as string))}, which ${why}` });

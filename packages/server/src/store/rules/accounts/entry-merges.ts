@@ -55,10 +55,10 @@ export const checkEntryMerge = (
 ): boolean => {
   if (!listed[kind].has(id)) throw unknown('entryID', kind, id);
   if (!listed[kind].has(otherID)) throw unknown('otherEntryID', kind, otherID);
-  const { keptOf, has, groups } = merges[kind];
+  const { targetOf, has, groups } = merges[kind];
   if (id === otherID)
     throw refused('otherEntryID', '`otherEntryID` is `entryID`: an entry cannot be merged into itself');
-  if (keptOf(otherID) === id) return true;
+  if (targetOf(otherID) === id) return true;
   for (const [field, one] of [
     ['entryID', id],
     ['otherEntryID', otherID],
@@ -66,16 +66,16 @@ export const checkEntryMerge = (
     if (kind === 'attr' && isOurs(one))
       throw refused(field, `\`${field}\` names an attribute that Firsthand adds to events: it cannot be merged`);
   }
-  if (keptOf(id) !== id) {
+  if (targetOf(id) !== id) {
     throw refused(
       'entryID',
-      `\`entryID\` is merged into ${kind} ${scrub(keptOf(id))}: use that ID, or unmerge it first`,
+      `\`entryID\` is merged into ${kind} ${scrub(targetOf(id))}: use that ID, or unmerge it first`,
     );
   }
-  if (keptOf(otherID) !== otherID) {
+  if (targetOf(otherID) !== otherID) {
     throw refused(
       'otherEntryID',
-      `\`otherEntryID\` is merged into ${kind} ${scrub(keptOf(otherID))} already: unmerge it first`,
+      `\`otherEntryID\` is merged into ${kind} ${scrub(targetOf(otherID))} already: unmerge it first`,
     );
   }
   if (has(otherID)) {
@@ -100,18 +100,18 @@ export const checkEntryUnmerge = (
   { kind, otherID }: Pick<EntryMerge, 'kind' | 'otherID'>,
 ): void => {
   if (!listed[kind].has(otherID)) throw unknown('otherEntryID', kind, otherID);
-  if (merges[kind].keptOf(otherID) === otherID)
+  if (merges[kind].targetOf(otherID) === otherID)
     throw refused('otherEntryID', '`otherEntryID` is not merged into any entry');
 };
 
 /** Throws a Refusal if an entry is part of a merge: removing it would silently undo the merge. */
 export const checkEntryRemoval = ({ merges }: Entries, kind: CatalogueKind, id: string, field: string): void => {
   if (!merges[kind].has(id)) return;
-  const kept = merges[kind].keptOf(id);
+  const target = merges[kind].targetOf(id);
   const why =
-    kept === id
+    target === id
       ? 'into which other entries are merged: unmerge them first'
-      : `which is merged into ${kind} ${scrub(kept)}: unmerge it first`;
+      : `which is merged into ${kind} ${scrub(target)}: unmerge it first`;
   const message = `\`${field}\` names ${kind} ${scrub(id)}, ${why}`;
   throw new Refusal('id_in_use', { field, message });
 };
@@ -119,9 +119,9 @@ export const checkEntryRemoval = ({ merges }: Entries, kind: CatalogueKind, id: 
 type ContactValues = Pick<ContactChange, 'fields' | 'addedTags' | 'removedTags' | 'attributes'>;
 
 /**
- * Replaces merged IDs in a contact change with their kept IDs. A removal covers all merged IDs, because reads would
+ * Replaces merged IDs in a contact change with their target IDs. A removal covers all merged IDs, because reads would
  * otherwise still show a value stored under another of them. If a value is sent under several merged IDs, the value
- * under the kept ID wins.
+ * under the target ID wins.
  */
 export const resolveMergedEntries = <Change extends ContactValues>(
   change: Change,
@@ -130,8 +130,10 @@ export const resolveMergedEntries = <Change extends ContactValues>(
   const { contactProfileID } = change.fields;
   return {
     ...change,
-    fields: contactProfileID ? { ...change.fields, contactProfileID: profile.keptOf(contactProfileID) } : change.fields,
-    addedTags: distinct(change.addedTags.map(tag.keptOf)),
+    fields: contactProfileID
+      ? { ...change.fields, contactProfileID: profile.targetOf(contactProfileID) }
+      : change.fields,
+    addedTags: distinct(change.addedTags.map(tag.targetOf)),
     removedTags: distinct(change.removedTags.flatMap(tag.idsOf)),
     attributes: uniteEntries(change.attributes, attr).flatMap(([id, value]): ContactValues['attributes'] =>
       value === null ? attr.idsOf(id).map((each) => [each, null]) : [[id, value]],
@@ -140,27 +142,31 @@ export const resolveMergedEntries = <Change extends ContactValues>(
 };
 
 /**
- * Adds the counts of merged event definitions to those of the kept definitions. Returns the kept definitions in
+ * Adds the counts of merged event definitions to those of the target definitions. Returns the target definitions in
  * ascending order of eventID. `listed` are all events.
  */
 export const mergedDefinitions = (
   definitions: readonly EventDefinition[],
   listed: readonly Pick<ListedEntry, 'id' | 'name' | 'mergedInto'>[],
 ): EventDefinition[] => {
-  const { keptOf, groups } = createEntryMerges(listed);
+  const { targetOf, groups } = createEntryMerges(listed);
   if (groups.length === 0) return [...definitions];
   const names = new Map(listed.map(({ id, name }) => [id, name]));
-  const byKeptID = new Map<string, EventDefinition>();
+  const byTargetID = new Map<string, EventDefinition>();
   for (const definition of definitions) {
-    const kept = keptOf(String(definition.eventID));
-    const { count, firstTime, lastTime } = byKeptID.get(kept) ?? { count: 0, firstTime: Infinity, lastTime: -Infinity };
-    byKeptID.set(kept, {
-      eventID: Number(kept),
-      eventName: names.get(kept) ?? kept,
+    const target = targetOf(String(definition.eventID));
+    const { count, firstTime, lastTime } = byTargetID.get(target) ?? {
+      count: 0,
+      firstTime: Infinity,
+      lastTime: -Infinity,
+    };
+    byTargetID.set(target, {
+      eventID: Number(target),
+      eventName: names.get(target) ?? target,
       count: count + definition.count,
       firstTime: Math.min(firstTime, definition.firstTime),
       lastTime: Math.max(lastTime, definition.lastTime),
     });
   }
-  return [...byKeptID.values()].sort((a, b) => a.eventID - b.eventID);
+  return [...byTargetID.values()].sort((a, b) => a.eventID - b.eventID);
 };
