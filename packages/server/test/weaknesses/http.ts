@@ -13,7 +13,7 @@ export const withoutQueueLimit: readonly Change[] = [
 
 /** Lets any number of bytes arrive concurrently. */
 export const withoutArrivalLimit: readonly Change[] = [
-  { file: 'http/request/admission.ts', from: 'createArrivals(maxBytes)', to: 'createArrivals(Infinity)' },
+  { file: 'http/request/admission.ts', from: 'createBodyMemoryLimit(maxBytes)', to: 'createBodyMemoryLimit(Infinity)' },
 ];
 
 /** Decompresses any number of bodies concurrently, and does not count their decompressed bytes. */

@@ -213,7 +213,7 @@ export const keepingLogAndUnusedSpace: readonly Change[] = [
 
 /** Acknowledges an erasure before its record is complete. */
 export const acknowledgingErasuresEarly: readonly Change[] = [
-  { file: 'store/sqlite/store.ts', from: 'eraseContact: acknowledging(write),', to: '' },
+  { file: 'store/sqlite/store.ts', from: 'eraseContact: createEraseContact(write),', to: '' },
   // Delays the rest until the test has killed the server.
   {
     file: 'store/sqlite/threads/writer-thread.ts',

@@ -16,7 +16,7 @@ import {
 import { refusalOf } from '../operation-route.ts';
 import { refusePageNames, toNamedContact } from '../request/contact-names.ts';
 import { respondInSteps } from '../responses/constant-time.ts';
-import { parseHeldCursor, toHeldCursor } from '../responses/cursor.ts';
+import { parseContactCursor, toContactCursor } from '../responses/cursor.ts';
 import { isoTime } from '../responses/iso-time.ts';
 import { claimResponse, contactResponse, importResponse, linkResponse, mergeResponse } from './contact-responses.ts';
 import { eventResponse } from './events.ts';
@@ -62,7 +62,7 @@ const createExportContact =
   (store: Store): Handler<'exportContact'> =>
   async ({ limit = 1_000, cursor, ...naming }, caller) => {
     const storeCaller = toStoreCaller(caller);
-    const beyond = parseHeldCursor(cursor);
+    const beyond = parseContactCursor(cursor);
     const contact = await store.getContact({
       ...storeCaller,
       ...toNamedContact(storeCaller.account, naming),
@@ -96,7 +96,7 @@ const createExportContact =
         ...eventResponse(event),
         ...(event.why.verified === false && { claimed: true as const }),
       })),
-      nextCursor: toHeldCursor({ ...next, event: page.next }),
+      nextCursor: toContactCursor({ ...next, event: page.next }),
     };
   };
 
@@ -124,7 +124,7 @@ export const createContacts = (
         message: '`cursor` requires `include`: repeat it from the first request',
       });
     }
-    const beyond = parseHeldCursor(cursor);
+    const beyond = parseContactCursor(cursor);
     const contact = await store.getContact({
       ...storeCaller,
       ...toNamedContact(storeCaller.account, naming),
@@ -137,7 +137,7 @@ export const createContacts = (
       ...(claims && { claim: claims.map(claimResponse), claimCount }),
       ...(links && { link: links.map(linkResponse), linkCount }),
       ...(merges && { merge: merges.map(mergeResponse), mergeCount }),
-      ...(next && { nextCursor: toHeldCursor({ ...next, event: null }) }),
+      ...(next && { nextCursor: toContactCursor({ ...next, event: null }) }),
     };
   },
 

@@ -3,7 +3,7 @@ import pino from 'pino';
 import { expect, test } from 'vitest';
 import { emptyResponse } from '../responses/responses.ts';
 import { createRouteServer } from '../routes.ts';
-import { createAdmission, createArrivals } from './admission.ts';
+import { createAdmission, createBodyMemoryLimit } from './admission.ts';
 
 /** Opens a route with a limit of 10,000 bytes. It reads a body, and responds when `respondToAll` is called. */
 const open = () => {
@@ -61,7 +61,7 @@ const kibibyte = 1024;
 
 /** Opens arrivals with a limit of 100 KiB. `aborted` lists the names of the aborted bodies. */
 const openArrivals = () => {
-  const arrive = createArrivals(100 * kibibyte);
+  const arrive = createBodyMemoryLimit(100 * kibibyte);
   const aborted: string[] = [];
   return { aborted, start: (name: string) => arrive(() => aborted.push(name)) };
 };

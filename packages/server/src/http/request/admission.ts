@@ -20,7 +20,7 @@ const chunkOverheadBytes = 1_024;
  * Limits the memory of all arriving bodies to `maxBytes`. Beyond it, the oldest bodies are aborted, so that slow
  * clients don't block fast clients.
  */
-export const createArrivals = (maxBytes: number): TrackBody => {
+export const createBodyMemoryLimit = (maxBytes: number): TrackBody => {
   const arriving = new Set<{ bytes: number; readonly abort: () => void }>();
   let total = 0;
   return (abort) => {
@@ -56,7 +56,7 @@ export type Admit = (c: Context, respond: (source: BodySource) => Promise<Respon
  */
 export const createAdmission = (maxBytes = maxHeldBytes): Admit => {
   let heldBytes = 0;
-  const arrive = createArrivals(maxBytes);
+  const arrive = createBodyMemoryLimit(maxBytes);
   return async (c, respond) => {
     const announced = Number(c.req.raw.headers.get('content-length') ?? 0);
     const { incoming } = bindingsOf(c);

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Refusal } from '../../shared/refusal.ts';
-import { createArrivals } from './admission.ts';
+import { createBodyMemoryLimit } from './admission.ts';
 import { discardBody, readBody } from './body.ts';
 
 const maxBytes = 200 * 1024;
@@ -33,7 +33,7 @@ const open = async (receive: (incoming: IncomingMessage) => Promise<void>) => {
  * Starts a server that reads bodies of up to 100 KiB in total. `endings` records the length or the error of each body.
  */
 const openReader = async (before: (incoming: IncomingMessage) => Promise<unknown> = async () => {}) => {
-  const arrive = createArrivals(100 * 1024);
+  const arrive = createBodyMemoryLimit(100 * 1024);
   const endings: (string | number)[] = [];
   const send = await open(async (incoming) => {
     await before(incoming);

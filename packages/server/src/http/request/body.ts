@@ -111,7 +111,7 @@ export const discardBody = (incoming: IncomingMessage): Promise<void> =>
   });
 
 /** Counts a body that is arriving. */
-export interface Arriving {
+export interface BodyCounter {
   /** Counts bytes that have arrived. */
   add(bytes: number): void;
   /** Stops counting the body, once it is complete or aborted. */
@@ -119,7 +119,7 @@ export interface Arriving {
 }
 
 /** Starts counting a body. Calls `abort` at most once, when the bytes received so far must be dropped. */
-export type TrackBody = (abort: () => void) => Arriving;
+export type TrackBody = (abort: () => void) => BodyCounter;
 
 /** The source of a body, and the limits on its memory. */
 export interface BodySource {

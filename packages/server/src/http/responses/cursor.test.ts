@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { parseCursor, parseHeldCursor, parseSearchCursor, toCursor, toHeldCursor, toSearchCursor } from './cursor.ts';
+import {
+  parseContactCursor,
+  parseCursor,
+  parseSearchCursor,
+  toContactCursor,
+  toCursor,
+  toSearchCursor,
+} from './cursor.ts';
 
 const encoded = (text: string) => Buffer.from(text).toString('base64url');
 
@@ -35,12 +42,12 @@ describe('a cursor of several lists', () => {
     { claim: 1, link: null, event: 0 },
     { claim: null, link: 2, event: null },
   ])('encodes where each continues: %o', (ends) => {
-    expect(parseHeldCursor(toHeldCursor(ends))).toEqual(ends);
+    expect(parseContactCursor(toContactCursor(ends))).toEqual(ends);
   });
 
   it('is empty if all are complete, and absent on the first page', () => {
-    expect(toHeldCursor({ claim: null, link: null, event: null })).toBe('');
-    expect(parseHeldCursor(undefined)).toBeUndefined();
+    expect(toContactCursor({ claim: null, link: null, event: null })).toBe('');
+    expect(parseContactCursor(undefined)).toBeUndefined();
   });
 
   it.each([
@@ -52,7 +59,9 @@ describe('a cursor of several lists', () => {
     ['with a number that is not a safe integer', encoded('h1.1.1.9007199254740993')],
     ['that is not a cursor', 'hello'],
   ])('is refused: %s', (_, cursor) => {
-    expect(() => parseHeldCursor(cursor)).toThrow(expect.objectContaining({ code: 'invalid_field', field: 'cursor' }));
+    expect(() => parseContactCursor(cursor)).toThrow(
+      expect.objectContaining({ code: 'invalid_field', field: 'cursor' }),
+    );
   });
 });
 

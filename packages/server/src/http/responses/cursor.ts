@@ -101,17 +101,18 @@ export const parsePeopleCursor = (cursor: string | undefined): PeoplePage | unde
 };
 
 /** The positions at which the pages of a contact's claims, links and events end; null for a completed list. */
-interface HeldEnds {
+interface ContactListEnds {
   readonly claim: number | null;
   readonly link: number | null;
   readonly event: number | null;
 }
 
 /** Returns the cursor of the next page; "" if all lists are complete. */
-export const toHeldCursor = ({ claim, link, event }: HeldEnds): string => encode('held', [claim, link, event]);
+export const toContactCursor = ({ claim, link, event }: ContactListEnds): string =>
+  encode('held', [claim, link, event]);
 
-/** Like parseCursor, for a cursor from toHeldCursor. */
-export const parseHeldCursor = (cursor: string | undefined): HeldEnds | undefined => {
+/** Like parseCursor, for a cursor from toContactCursor. */
+export const parseContactCursor = (cursor: string | undefined): ContactListEnds | undefined => {
   if (cursor === undefined) return undefined;
   const [claim, link, event] = decode('held', cursor, 3) as [number | null, number | null, number | null];
   return { claim, link, event };

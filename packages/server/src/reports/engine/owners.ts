@@ -27,7 +27,7 @@ interface Tables {
   readonly merged: SQL;
 }
 
-/** Returns a query of stretches with their persons. */
+/** Builds a query that returns the stretches, each with its person. */
 const withPersons = (rows: SQL, { merged }: Tables): SQL =>
   clause`SELECT o."user", o.after, o.through, o.contact, coalesce(m.owner, o.contact) AS person
     FROM ${rows} o LEFT JOIN ${merged} m ON m.contact = o.contact`;

@@ -18,7 +18,7 @@ import { openMemory } from './database/memory.ts';
 import { getNewestMigration, migrate } from './database/migrate.ts';
 import { backUpBeforeUpdate } from './database/update-backup.ts';
 import { createReadEngine, createWriteEngine } from './engine.ts';
-import { acknowledging } from './erasure/erase-contact.ts';
+import { createEraseContact } from './erasure/erase-contact.ts';
 import type { Opening } from './threads/messages.ts';
 import type { StartedThread } from './threads/thread.ts';
 import { readerCount, startReader, startWriter } from './threads/threads.ts';
@@ -64,7 +64,7 @@ const assemble = (parts: {
   return {
     ...createOperations(writeNames, write),
     ...reads,
-    eraseContact: acknowledging(write),
+    eraseContact: createEraseContact(write),
     check: async () => {
       await reads.check();
       await diskSpace.check();

@@ -7,7 +7,7 @@ import type { AccountDetail, ListedEntry, Store } from '../../../store/store.ts'
 import { actorOf, type Handlers, namedAccount } from '../../access/caller.ts';
 import { isoTime } from '../../responses/iso-time.ts';
 import { checkAccountContacts } from './account-contacts.ts';
-import { checkRemovals, withdrawForced } from './catalogue-uses.ts';
+import { checkRemovals, removeFromContacts } from './catalogue-uses.ts';
 import { tokenResponse } from './tokens.ts';
 
 type AccountResponse = OutputOf<'getAccount'>['account'];
@@ -140,7 +140,7 @@ export const createAccounts = (
       by: actorOf(caller),
       time: caller.time,
     });
-    await withdrawForced(store, { account, catalogues, time: caller.time });
+    await removeFromContacts(store, { account, catalogues, time: caller.time });
     return {
       // getAccount counts the account's data, so it is called only if the caller sent no accountUUID.
       accountUUID: input.accountUUID ?? (await store.getAccount(account)).accountUUID,

@@ -77,7 +77,7 @@ const searches = {
  * Finishes a forced removal from the catalogues: removes the profiles, tags and attributes from every contact that has
  * them in its own record or through a claim. A repeat of an interrupted request resumes where it stopped.
  */
-export const withdrawForced = async (
+export const removeFromContacts = async (
   store: Pick<Store, 'searchContact' | 'updateContact'>,
   { account, catalogues, time }: { account: number; catalogues: Catalogues; time: number },
 ): Promise<void> => {

@@ -146,7 +146,8 @@ const countByBitmaps = async (
   { users, people, sessions: sessionNumbers }: Numbers,
 ): Promise<GroupCounts> => {
   const columns = toColumns(keys);
-  // Tests the bits of whole users if there are few of them, because that costs less than reading their events again.
+  // Tests the bits of the users in `whole` if there are few of them, because that costs less than reading their events
+  // again.
   const { isOwned, whole } = await writeOwned(connection, source, query, Math.min(events, source.through) / groups);
   const user = name('user');
   await run(

@@ -94,8 +94,7 @@ export const scanFunnel = async (
   let next = read(0);
   for (let part = 0; part < parts; part += 1) {
     let chunks = await next;
-    // Sorts rows that are out of order, as after the file was rewritten without erased events, or if the query has a
-    // join.
+    // Sorts rows that are out of order: a file was rewritten without erased events, or the query has a join.
     if (!areInOrder(chunks)) {
       order = clause`ORDER BY sequence`;
       chunks = await read(part);

@@ -3,7 +3,7 @@ import type { Refusal } from '../../../shared/refusal.ts';
 import { createNameHash, handleName, missingContact } from '../../rules/erased-names.ts';
 import type { NamedContact } from '../../store.ts';
 import type { AccountConnection } from '../database/connection.ts';
-import { type ContactRow, readAnswering, readContacts } from './contact-rows.ts';
+import { type ContactRow, readContacts, readRemainingContact } from './contact-rows.ts';
 import { type Numbers, numbersOf } from './owner-facts.ts';
 
 type Name = Omit<NamedContact, 'account'>;
@@ -111,7 +111,7 @@ export const createContactFinder = (secret: Buffer) => {
     },
     /** Returns the contact at the end of a contact's merges. */
     answering: async (db: AccountConnection, row: ContactRow): Promise<ContactRow> =>
-      row.mergedInto === null ? row : readAnswering(db, row.mergedInto),
+      row.mergedInto === null ? row : readRemainingContact(db, row.mergedInto),
     hashOf,
     findErasure,
     missing,

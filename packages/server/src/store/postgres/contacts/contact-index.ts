@@ -14,7 +14,10 @@ import { readLastSeen } from './last-seen.ts';
 const changesPerStep = 500;
 
 /** Returns the distinct contacts at the end of these contacts' merges, excluding erased contacts. */
-export const readAnsweringEach = async (db: AccountConnection, contacts: readonly number[]): Promise<ContactRow[]> => {
+export const readRemainingContacts = async (
+  db: AccountConnection,
+  contacts: readonly number[],
+): Promise<ContactRow[]> => {
   const chains = await readChains(db, contacts);
   const follow = followMerges(pointersOf(chains));
   const answering = new Map(contacts.map((contact) => [follow(contact), chains.get(follow(contact))]));
@@ -43,7 +46,7 @@ export const indexContacts = async (db: Transaction): Promise<boolean> => {
   );
   if (changes.length === 0) return false;
   const changed = [...new Set(changes.map(({ contact }) => contact))];
-  const rows = await readAnsweringEach(db, changed);
+  const rows = await readRemainingContacts(db, changed);
   const touched = [...new Set([...changed, ...rows.map(({ contact }) => contact)])];
   const before = await db.all<Found>(
     `SELECT contact, "createdTime", "lastSeen", to_jsonb(terms) AS terms FROM contact_found

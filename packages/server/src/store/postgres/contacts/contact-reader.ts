@@ -12,7 +12,7 @@ import { runOperation } from '../transactions/operations.ts';
 import type { Snapshot } from '../transactions/transaction.ts';
 import { claimsAfter, countClaims, findClaim } from './claims.ts';
 import type { ContactFinder } from './contact-finder.ts';
-import { readAnsweringEach } from './contact-index.ts';
+import { readRemainingContacts } from './contact-index.ts';
 import { type ContactRow, readContacts } from './contact-rows.ts';
 import { fieldsOf, rowsOf, viewsOf } from './contact-views.ts';
 import { readLastSeen } from './last-seen.ts';
@@ -84,7 +84,7 @@ const readStaleContacts = async (db: AccountConnection): Promise<number[] | unde
   );
   if (changes.length > maxChanges) return undefined;
   const changed = [...new Set(changes.map(({ contact }) => contact))];
-  const answering = await readAnsweringEach(db, changed);
+  const answering = await readRemainingContacts(db, changed);
   return [...new Set([...changed, ...answering.map(({ contact }) => contact)])];
 };
 

@@ -70,7 +70,7 @@ export const pointersOf = (chains: Chains): Map<number, number> =>
   );
 
 /** Returns the contact at the end of this contact's merges, or itself if it is not merged. */
-export const readAnswering = async (db: AccountConnection, contact: number): Promise<ContactRow> => {
+export const readRemainingContact = async (db: AccountConnection, contact: number): Promise<ContactRow> => {
   const chains = await readChains(db, [contact]);
   const row = chains.get(followMerges(pointersOf(chains))(contact));
   if (!row) throw new ConcurrentChange();

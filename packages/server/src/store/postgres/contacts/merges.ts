@@ -2,7 +2,7 @@
 import { mergedWith } from '../../../identity/merges.ts';
 import type { AccountConnection } from '../database/connection.ts';
 import type { Transaction } from '../transactions/transaction.ts';
-import { type ContactRow, readAnswering } from './contact-rows.ts';
+import { type ContactRow, readRemainingContact } from './contact-rows.ts';
 
 /**
  * Returns all merges into these contacts, direct or not, by merged contact. Each query follows one step of all chains.
@@ -29,7 +29,10 @@ export const groupsOf = async (db: AccountConnection, unmerged: readonly number[
 /** Returns all contacts that are merged with this contact. The contact at the end of its merges comes first. */
 export const groupOf = async (db: AccountConnection, contact: number): Promise<number[]> => {
   // Read in parallel, because most contacts are not merged.
-  const [{ contact: answering }, [group]] = await Promise.all([readAnswering(db, contact), groupsOf(db, [contact])]);
+  const [{ contact: answering }, [group]] = await Promise.all([
+    readRemainingContact(db, contact),
+    groupsOf(db, [contact]),
+  ]);
   return (answering === contact ? group : (await groupsOf(db, [answering]))[0]) as number[];
 };
 

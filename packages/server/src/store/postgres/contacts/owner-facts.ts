@@ -7,7 +7,7 @@
 import type { StatementWithClaim } from '../../rules/links.ts';
 import type { AccountConnection } from '../database/connection.ts';
 import { byNumber, type ContactRow } from './contact-rows.ts';
-import { type ClaimMarks, type Facts, factColumns, toDeciding } from './statements.ts';
+import { type ClaimMarks, type Facts, factColumns, toDecidingStatement } from './statements.ts';
 import { numberOfUser, type UserRow, userColumns } from './users.ts';
 
 /** A statement and the claimID of its claim. */
@@ -69,7 +69,7 @@ const readStatements = async (db: AccountConnection, users: Numbers): Promise<Ma
   // Sorts in JavaScript for the reason given in event-order.ts.
   for (const { marks, ...row } of rows.sort((a, b) => a.sequence - b.sequence)) {
     const list = lists.get(row.user) ?? [];
-    list.push({ ...toDeciding(row, marks ?? undefined), claimID: marks?.claimID ?? null });
+    list.push({ ...toDecidingStatement(row, marks ?? undefined), claimID: marks?.claimID ?? null });
     lists.set(row.user, list);
   }
   return lists;

@@ -30,7 +30,7 @@ const marksOf = async (
   return new Map(rows.map((row) => [row.claim, row]));
 };
 
-export const toDeciding = (
+export const toDecidingStatement = (
   { sequence, contact, claim, verified, voided }: Facts,
   marks: ClaimMarks | undefined,
 ): StatementWithClaim & Pick<StatementRow, 'onlyClaimed'> => ({
@@ -41,7 +41,7 @@ export const toDeciding = (
 });
 
 const toStatement = (row: Row, marks: ClaimMarks | undefined): StatementRow => ({
-  ...toDeciding(row, marks),
+  ...toDecidingStatement(row, marks),
   user: row.user,
   time: row.time,
 });
@@ -76,7 +76,7 @@ export const datedStatementsOf = (db: AccountConnection, users: readonly number[
     users,
     { columns: `${factColumns}, time, "seenDay"`, which: 'marked' },
     (row: Row & { readonly seenDay: number | null }, marks) => ({
-      ...toDeciding(row, marks),
+      ...toDecidingStatement(row, marks),
       time: row.time,
       seenDay: row.seenDay,
     }),
@@ -84,7 +84,7 @@ export const datedStatementsOf = (db: AccountConnection, users: readonly number[
 
 /** Like `statementsOf`, with only the fields that determine owners, in half the time. */
 export const statementsForOwners = (db: AccountConnection, users: readonly number[]) =>
-  listsOf(db, users, { columns: factColumns, which: 'marked' }, toDeciding);
+  listsOf(db, users, { columns: factColumns, which: 'marked' }, toDecidingStatement);
 
 /** Returns the linkID of each claim's first link, by claim; claims without a link are absent. */
 export const firstLinksOf = async (

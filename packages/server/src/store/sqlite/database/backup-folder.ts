@@ -11,7 +11,7 @@ import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { StoreUnusable } from '../../unusable.ts';
-import { recordHeadOf, recordPathOf } from '../erasure/erasure-record.ts';
+import { recordHeaderOf, recordPathOf } from '../erasure/erasure-record.ts';
 import { openConnection } from './connection.ts';
 import { tryLock } from './lock.ts';
 import { createFolder } from './owner.ts';
@@ -30,7 +30,7 @@ const keyOf = (path: string): string => {
   const db = openConnection(path, 'read');
   try {
     return createHash('sha256')
-      .update(`${recordHeadOf(db)}${path}`)
+      .update(`${recordHeaderOf(db)}${path}`)
       .digest('hex')
       .slice(0, 12);
   } finally {

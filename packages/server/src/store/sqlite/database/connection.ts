@@ -62,7 +62,7 @@ export const emptyLog = (db: Connection): boolean => {
   // Waits long enough for read steps to finish, but not so long that waiting events are noticeably delayed.
   db.pragma('busy_timeout = 100');
   try {
-    return tryNow(() => {
+    return falseIfTransient(() => {
       const [result] = db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
       return result?.busy === 0;
     });
@@ -82,7 +82,7 @@ export const isTransient = (error: unknown): boolean =>
   /^(SQLITE_(FULL|BUSY|LOCKED|NOMEM|CANTOPEN).*|ENOSPC|EDQUOT|EMFILE|ENFILE|ENOMEM)$/.test(codeOf(error));
 
 /** Returns the result of the work; false if it throws a transient error. Rethrows other errors. */
-export const tryNow = (work: () => boolean): boolean => {
+export const falseIfTransient = (work: () => boolean): boolean => {
   try {
     return work();
   } catch (error) {

@@ -22,7 +22,7 @@ import {
   findRecords,
   listErased,
   readRecord,
-  recordHeadOf,
+  recordHeaderOf,
   recordPathOf,
   toRecord,
 } from '../erasure/erasure-record.ts';
@@ -83,7 +83,7 @@ const closeCurrent = (path: string): CurrentDatabase => {
     const db = openConnection(path, 'write');
     try {
       const isCurrent = db.pragma('user_version', { simple: true }) === getNewestMigration();
-      const current = { head: recordHeadOf(db), erased: isCurrent ? listErased(db) : [] };
+      const current = { head: recordHeaderOf(db), erased: isCurrent ? listErased(db) : [] };
       // Fails while another connection is open. After this, the file alone is the complete database.
       db.pragma('journal_mode = DELETE');
       return current;

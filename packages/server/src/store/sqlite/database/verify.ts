@@ -1,6 +1,6 @@
 /** Checks that a file is an intact Firsthand database before it counts as a backup. */
 import { StoreUnusable } from '../../unusable.ts';
-import { recordHeadOf } from '../erasure/erasure-record.ts';
+import { recordHeaderOf } from '../erasure/erasure-record.ts';
 import { countDamagedBlocks } from '../event-log/event-log.ts';
 import { type Connection, openConnection } from './connection.ts';
 import { refuseForeign } from './file.ts';
@@ -30,7 +30,7 @@ export const verifyBackup = (path: string, name = path): string => {
   try {
     const problems = examine(db);
     if (problems.length > 0) throw new StoreUnusable(`${name} is damaged: ${problems.join('; ')}`);
-    return recordHeadOf(db);
+    return recordHeaderOf(db);
   } catch (cause) {
     if (cause instanceof StoreUnusable) throw cause;
     throw new StoreUnusable(`${name} is damaged: ${(cause as Error).message}`, { cause });

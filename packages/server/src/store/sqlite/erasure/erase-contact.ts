@@ -17,7 +17,7 @@ const pauseMilliseconds = 10;
 const maxMilliseconds = 60_000;
 
 /** Returns the Store's `eraseContact`. A contact with many claims or requests takes several commits. */
-export const acknowledging =
+export const createEraseContact =
   (write: (call: Call) => Promise<unknown>): Store['eraseContact'] =>
   async (request) => {
     const began = performance.now();

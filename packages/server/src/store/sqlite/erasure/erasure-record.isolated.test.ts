@@ -17,7 +17,7 @@ import { type Connection, openConnection } from '../database/connection.ts';
 import { ensureFile } from '../database/file.ts';
 import { openMemory } from '../database/memory.ts';
 import { createReadEngine, createWriteEngine, type WriteEngine } from '../engine.ts';
-import { acknowledging } from './erase-contact.ts';
+import { createEraseContact } from './erase-contact.ts';
 
 vi.mock('node:fs', { spy: true });
 
@@ -159,7 +159,7 @@ test('refuses all retried requests of an erased contact on a backup, even after 
   claimAll(0, users / 2);
   backups.push(backUp());
   claimAll(users / 2, users);
-  const eraseContact = acknowledging(async ({ name, request }) => {
+  const eraseContact = createEraseContact(async ({ name, request }) => {
     const result = write(name, request as object);
     engine.maintain();
     return result;

@@ -17,7 +17,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { StoreUnusable } from '../../unusable.ts';
-import { type Connection, tryNow } from '../database/connection.ts';
+import { type Connection, falseIfTransient } from '../database/connection.ts';
 import { syncDirectory } from '../database/file.ts';
 import type { Transactions } from '../transactions/transaction.ts';
 
@@ -48,7 +48,7 @@ export const recordPathOf = (path: string): string => `${path}-erased`;
  * Returns the first line of a database's record. All backups of the database have the same first line, because they
  * share its secret.
  */
-export const recordHeadOf = (db: Connection): string => {
+export const recordHeaderOf = (db: Connection): string => {
   const secret = db.prepare<[], Buffer>('SELECT secret FROM position').pluck().get() as Buffer;
   return `erased from ${createHmac('sha256', secret).update('record').digest('hex')}\n`;
 };
@@ -120,7 +120,7 @@ export const toRecord = (head: string, erased: Iterable<ErasedIdentifier>): stri
 const createErasureRecord = (db: Connection) => {
   if (db.memory) return { read: (): ErasedIdentifier[] => [], append: () => {} };
   const path = recordPathOf(db.name);
-  const head = recordHeadOf(db);
+  const head = recordHeaderOf(db);
 
   return {
     read: (): ErasedIdentifier[] => readRecord(path, head),
@@ -168,7 +168,7 @@ export const createErasureLog = (db: Connection, { erasures, transactions, noteE
     if (newErasures.length > 0) noteErasure();
     unrecorded.push(...newErasures);
     if (unrecorded.length === 0) return true;
-    return tryNow(() => {
+    return falseIfTransient(() => {
       file.append(unrecorded);
       unrecorded = [];
       return true;

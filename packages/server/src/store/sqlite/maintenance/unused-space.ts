@@ -6,7 +6,7 @@
  * overwrites it.
  */
 import { fsyncSync, openSync, readSync, statSync, writeSync } from 'node:fs';
-import { type Connection, emptyLog, tryNow } from '../database/connection.ts';
+import { type Connection, emptyLog, falseIfTransient } from '../database/connection.ts';
 
 /** The number of bytes that are read between two commits, which takes a few milliseconds. */
 const bytesPerStep = 2 * 1024 * 1024;
@@ -48,7 +48,7 @@ export const createUnusedSpace = (db: Connection) => {
   // Never closed: closing it would release SQLite's locks on the file in this process (fcntl(2)).
   const file = () => (opened ??= openSync(path, 'r+'));
   /** Whether the file could be opened. It cannot if the process is out of file descriptors. */
-  const canOpen = () => tryNow(() => file() >= 0);
+  const canOpen = () => falseIfTransient(() => file() >= 0);
   /** The next page to examine; null: there is none. */
   let next: number | null = null;
   let dirtyPages: number[] = [];
@@ -76,7 +76,7 @@ export const createUnusedSpace = (db: Connection) => {
    */
   const clear = (): boolean => {
     if (!emptyLog(db)) return false;
-    return tryNow(() => {
+    return falseIfTransient(() => {
       lock.run();
       try {
         // Gives up if another process has written since the log was truncated.

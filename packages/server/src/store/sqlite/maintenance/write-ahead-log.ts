@@ -2,7 +2,7 @@
  * Checkpoints the write-ahead log between commits. SQLite's automatic checkpoints would delay a commit, and they ignore
  * errors such as a failing disk (sqlite3_wal_autocheckpoint).
  */
-import { type Connection, emptyLog, tryNow } from '../database/connection.ts';
+import { type Connection, emptyLog, falseIfTransient } from '../database/connection.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -60,7 +60,7 @@ export const createWriteAheadLog = (db: Connection) => {
     const { log, checkpointed } = readStatus.get() as { log: number; checkpointed: number };
     if (log * pageBytes >= maxBytes) return empty() ? null : pause();
     if (log * pageBytes < backlogBytes || (log - checkpointed) * pageBytes < retryBytes) return null;
-    return tryNow(() => Boolean(db.pragma('wal_checkpoint(PASSIVE)'))) ? null : pause();
+    return falseIfTransient(() => Boolean(db.pragma('wal_checkpoint(PASSIVE)'))) ? null : pause();
   };
 
   return {
