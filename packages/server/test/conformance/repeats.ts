@@ -150,7 +150,7 @@ export const describeRepeats = (newSite: NewSite): void => {
       expect(contact).toMatchObject({ fields: { contactFirstname: 'Anna' }, tags: [] });
     });
 
-    test('writes nothing without a user either', async () => {
+    test('also writes nothing if it has no user', async () => {
       const { server, update } = await newSite();
       const same = { ...request(), userUUID: null };
       const first = await server.createContact({ ...same, fields: { contactFirstname: 'Ann' } });

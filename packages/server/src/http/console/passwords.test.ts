@@ -114,7 +114,7 @@ it.each([
   ['that is the owner’s name and a year', 'Grvance-Benjamin1987', 'easy to guess'],
   ['that consists of two dates', '24.12.1999 - 31.12.1999', 'easy to guess'],
   ['that is one word, twice', 'Teapot2-teapot2-', 'easy to guess'],
-  ['that is one word, two and a half times', 'password1password1pass', 'easy to guess'],
+  ['that repeats one word two and a half times', 'password1password1pass', 'easy to guess'],
   ['that is a row of the keyboard', '1qaz2wsx3edc4rfv', 'easy to guess'],
   ['of two rows of the keyboard', 'qwertyuiop12345678', 'easy to guess'],
   ['that is the alphabet', 'abcdefghijklmnop', 'easy to guess'],

@@ -360,7 +360,7 @@ test('searches refused requests for a person in time that grows with the request
 });
 
 test.each(['@', 'a@/', '%25', '%', '&#0', '&#x0', '\\u0', '＠'])(
-  'hides addresses in what a share link shows, in time that grows with the length of a text of %s',
+  'hides addresses from a share link’s viewers, and takes at most linear time for a text that repeats %s',
   async (part) => {
     // Uses text that is much longer than any real value. With a million matches, garbage collection would take longer
     // than the search.

@@ -172,7 +172,7 @@ export const maintainPartitions = async (db: HeldConnection, now: number): Promi
 const defaultPauses = { first: 300_000, usual: 3_600_000, failed: 60_000 };
 
 /** Part of the log message, which operators search for. */
-export const failureText = 'partitions were not made';
+export const failureText = 'partitions could not be created';
 
 /**
  * Calls `maintain` periodically, after a first pause; calls `onFault` for the first failure after a success. Returns a

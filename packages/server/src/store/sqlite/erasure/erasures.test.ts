@@ -208,7 +208,7 @@ describe('a contact claimed by many users', () => {
     }
   });
 
-  test('cannot be found by what remains of its row', async () => {
+  test('cannot be found by the contactUUID that remains in its row', async () => {
     erase(contactUUID);
     const left = db.prepare<[], string>('SELECT contactUUID FROM contact').pluck().all();
     expect(left).toHaveLength(1);
