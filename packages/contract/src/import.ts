@@ -5,9 +5,9 @@ import * as field from './fields.ts';
 import { limits } from './limits.ts';
 import { count, isoTime, problem, response, responseText } from './response.ts';
 
-export const importKinds = ['events', 'contacts'] as const;
+const importKinds = ['events', 'contacts'] as const;
 export type ImportKind = (typeof importKinds)[number];
-export const importStates = ['running', 'complete', 'undoing', 'undone'] as const;
+const importStates = ['running', 'complete', 'undoing', 'undone'] as const;
 export type ImportState = (typeof importStates)[number];
 
 const importName = field.describe(
@@ -30,7 +30,7 @@ const position = field.describe(
   0,
 );
 
-export const importEntry = z.object({
+const importEntry = z.object({
   importID: responseText(field.importID),
   kind: field.describe(z.enum(importKinds), 'What the file contains.', 'events'),
   importName: responseText(importName),

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 
-export interface Picture {
+interface Picture {
   /** Relative to `/docs/`. */
   readonly path: string;
   readonly content: Buffer;

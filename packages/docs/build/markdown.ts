@@ -12,7 +12,7 @@ import type { HTML, Section } from './page.ts';
 type ResolveLink = (href: string) => string | undefined;
 
 /** A picture, with its URL relative to the page. */
-export interface PageImage {
+interface PageImage {
   readonly src: string;
   readonly width: number;
   readonly height: number;

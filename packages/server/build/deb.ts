@@ -22,7 +22,7 @@ const write = (file: string, text: string, mode = 0o644): void => {
 };
 
 /** Converts an npm version to a Debian version, in which `~` sorts a prerelease before its release. */
-export const toDebianVersion = (version: string): string => version.replace('-', '~');
+const toDebianVersion = (version: string): string => version.replace('-', '~');
 
 /** The licenses of Node and its bundled packages, from the locations of Node's archives and of distributions. */
 const readNodeLicense = (): string => {
@@ -55,7 +55,7 @@ export const writePackageFiles = (tarball: string, folder: string): void => {
   for (const name of ['postinst', 'prerm', 'postrm']) write(join(folder, 'DEBIAN', name), read(name), 0o755);
 };
 
-export interface PackageOptions {
+interface PackageOptions {
   readonly version: string;
   /** The compression of dpkg-deb; xz by default. */
   readonly compression?: string;

@@ -4,7 +4,7 @@ import * as field from '../fields.ts';
 import { response, text } from '../response.ts';
 
 /** The catalogues, named like their fields in getAccount. */
-export const catalogueNames = ['event', 'attr', 'tag', 'profile'] as const;
+const catalogueNames = ['event', 'attr', 'tag', 'profile'] as const;
 export type CatalogueName = (typeof catalogueNames)[number];
 
 const catalogue = field.describe(

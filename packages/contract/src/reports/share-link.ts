@@ -6,7 +6,7 @@ import * as output from '../response.ts';
 import { viewPage, viewPages, viewQuery } from './view.ts';
 
 /** The reports that may be shared: they return counts, never contacts, users or events. */
-export const sharedOperations = ['reportTotals', 'reportBreakdown', 'reportFunnel', 'reportRetention'] as const;
+const sharedOperations = ['reportTotals', 'reportBreakdown', 'reportFunnel', 'reportRetention'] as const;
 export type SharedOperation = (typeof sharedOperations)[number];
 
 const shareName = field.describe(

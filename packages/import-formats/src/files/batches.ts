@@ -1,5 +1,5 @@
 /** A record of a file. */
-export interface SizedRecord {
+interface SizedRecord {
   /** The length as JSON, in characters. */
   readonly length: number;
   /** Identifies the contact that the record may create or change; undefined if there is none. */

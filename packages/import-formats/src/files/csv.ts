@@ -3,7 +3,7 @@ import { maxRecordBytes } from './limits.ts';
 import { createLineSplitter, type Line } from './lines.ts';
 import type { FileRecord, ProblemRecord, RecordParser } from './record.ts';
 
-export type Separator = ',' | ';' | '\t';
+type Separator = ',' | ';' | '\t';
 
 /** A cell, quoted or not, and the separator after it. Sticky, so that each match starts where the last one ended. */
 const cellPatterns: Readonly<Record<Separator, RegExp>> = {

@@ -6,12 +6,12 @@ interface Position {
   readonly line: number;
 }
 
-export interface RowRecord extends Position {
+interface RowRecord extends Position {
   readonly row: Row;
 }
 
 /** The names of the columns of a CSV file. It is always the first record of such a file, and never a later one. */
-export interface HeaderRecord extends Position {
+interface HeaderRecord extends Position {
   readonly header: readonly string[];
 }
 

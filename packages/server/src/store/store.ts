@@ -669,7 +669,7 @@ export interface ListedShareLink extends ShareLink {
   readonly lastUsedTime: number | null;
 }
 
-export interface NewImport extends Change {
+interface NewImport extends Change {
   readonly account: number;
   readonly importID: string;
   readonly kind: ImportKind;

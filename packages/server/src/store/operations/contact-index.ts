@@ -88,7 +88,7 @@ const statementsOf = ({ terms, key }: IndexPart) => statements[terms === null ? 
 const termsOf = ({ terms }: IndexPart): (readonly number[])[] => terms?.map((term) => [term]) ?? [[]];
 
 /** A request for one page of a source. */
-export interface PartRequest {
+interface PartRequest {
   readonly account: number;
   readonly range: KeyRange;
   readonly descending: boolean;

@@ -42,7 +42,7 @@ export interface Undoing {
   readonly erasure: number;
 }
 
-export interface ImportStretch {
+interface ImportStretch {
   readonly after: number;
   readonly through: number;
 }

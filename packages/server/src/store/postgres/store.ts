@@ -1,6 +1,7 @@
 /** The PostgreSQL store: any number of servers share one database. */
 import { Refusal } from '../../shared/refusal.ts';
 import { createBackpressure } from '../backpressure.ts';
+import type { DiskSpaceCheck } from '../disk-space.ts';
 import { createCommitMeasures } from '../measures.ts';
 import { addSteps } from '../operations/add-to-import.ts';
 import { recordWrite } from '../operations/audit.ts';
@@ -390,27 +391,39 @@ const contendedKeysOf = ({ account, userUUID, externalID, address }: NewContact)
   ...(externalID === undefined ? [] : [`external ID ${account} ${externalID}`]),
 ];
 
+/** Admits requests until the store is closed. */
+const createAdmission = (room: DiskSpaceCheck) => {
+  const backlog = createBackpressure();
+  let isClosed = false;
+  return {
+    /** Runs work while the store is open. Throws Refusal('unavailable') if the backlog is full. */
+    async admit<Value>(request: unknown, work: () => Promise<Value>): Promise<Value> {
+      if (isClosed) throw new Error('the store is closed');
+      const bytes = backlog.enter(request);
+      try {
+        return await work();
+      } catch (error) {
+        room.noteFailure(error);
+        throw error;
+      } finally {
+        backlog.leave(bytes);
+      }
+    },
+    measure: backlog.measure,
+    /** Admits no more requests. Resolves when all admitted requests have ended. */
+    close(): Promise<unknown> {
+      isClosed = true;
+      return backlog.drain();
+    },
+  };
+};
+
 /** Opens a PostgreSQL database. Throws StoreUnusable if it cannot be used. */
 export const openPostgres = async (databaseURL: string, opening: Opening): Promise<Store> => {
   const { pools, prepared } = await openPrepared(databaseURL, opening);
-  const backlog = createBackpressure();
   const room = createPostgresSpaceCheck(pools.quick);
-  let isClosed = false;
-
-  /** Runs work while the store is open. Throws Refusal('unavailable') if the backlog is full. */
-  const admit = async <Value>(request: unknown, work: () => Promise<Value>): Promise<Value> => {
-    if (isClosed) throw new Error('the store is closed');
-    const bytes = backlog.enter(request);
-    try {
-      return await work();
-    } catch (error) {
-      room.noteFailure(error);
-      throw error;
-    } finally {
-      backlog.leave(bytes);
-    }
-  };
-
+  const admission = createAdmission(room);
+  const { admit } = admission;
   const access = createAccessCache((work) => readWithoutSnapshot(pools.quick, serviceAccount, work));
   const listeners = new Set<() => void>();
   const notifyListeners = () => {
@@ -507,11 +520,10 @@ export const openPostgres = async (databaseURL: string, opening: Opening): Promi
       const { bytes } = await createSimpleRead((db) =>
         db.one<{ bytes: string }>('SELECT pg_database_size(current_database()) AS bytes'),
       )(undefined);
-      return { ...backlog.measure(), storedBytes: Number(bytes), commits };
+      return { ...admission.measure(), storedBytes: Number(bytes), commits };
     },
     async close() {
-      isClosed = true;
-      await backlog.drain();
+      await admission.close();
       await jobs?.stop();
       await watch.close();
       await closePools(pools);

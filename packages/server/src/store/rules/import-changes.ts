@@ -68,7 +68,7 @@ export const withoutPresent = (
 });
 
 /** How to restore a contact: the update, and whether its address must be removed. */
-export interface Restoration {
+interface Restoration {
   readonly update: Pick<
     ContactUpdate,
     'fields' | 'addedTags' | 'removedTags' | 'attributes' | 'contactStatus' | 'keys'

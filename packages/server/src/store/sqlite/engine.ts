@@ -82,40 +82,32 @@ const withAudit = (runOperation: OperationRunner, writes: Writes): Writes => {
   return { ...writes, ...Object.fromEntries(audited) };
 };
 
-export const createWriteEngine = (db: Connection, arrangement: Arrangement = {}) => {
+/** Creates the parts of a write engine, several of which have state in memory. */
+const createParts = (db: Connection, arrangement: Arrangement) => {
   const { eventsPerMove, eventsPerSettling, rowsPerDetaching } = arrangement;
-  const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
-  // Read before anything else, so that all later commits of other processes are noticed.
-  let lastDataVersion = dataVersion.get();
   const sequencer = createSequencer(db);
   const users = createUsers(db);
   const rollups = createRollups(db, eventsPerMove);
   const catalogues = createCatalogueWriter(db, rollups);
   const contacts = createContactFinder(db);
   const contactStore = createContactStore(db, contacts);
-  const refusedRequests = createRefusedWriter(db, contacts);
-  const detaching = createDetaching(db, refusedRequests.takeErased, rowsPerDetaching);
+  const refused = createRefusedWriter(db, contacts);
+  const detaching = createDetaching(db, refused.takeErased, rowsPerDetaching);
   const links = createLinkWriter(db, { sequencer, users, detaching });
   const log = createEventLogWriter(db, arrangement);
   const recentKeys = createRecentKeys(db, sequencer, log, eventsPerSettling);
   const dedup = createDedup(db, recentKeys);
+  const claims = createClaimReader(db);
   const parts = {
-    sequencer,
-    users,
-    catalogues,
-    rollups,
-    contacts,
-    claims: createClaimReader(db),
-    dedup,
-    links,
-    refused: refusedRequests,
-    log,
-    detaching,
+    ...{ sequencer, users, rollups, catalogues, contacts, contactStore, refused, detaching, links, log, recentKeys },
+    ...{ dedup, claims },
   };
-  const erasing = createErasures(db, { ...parts, contactStore });
-  const { eraseContact, undoImport, deleteEventsBefore, ...erasures } = erasing;
-  const deleteAccount = createAccountDeletion(db, { erasures, users, catalogues });
+  return { ...parts, erasures: createErasures(db, parts) };
+};
 
+/** Creates the functions that execute the writes. */
+const createWrites = (db: Connection, parts: ReturnType<typeof createParts>): Writes => {
+  const { sequencer, catalogues, contactStore, links, refused, erasures } = parts;
   const runOperation = createOperationRunner(db);
   const { logEvents, checkEvents } = createEventWriter(db, parts);
   const contactParts: ContactParts = {
@@ -137,23 +129,32 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     return logEvents(replay.request);
   };
 
-  const operations = withAudit(runOperation, {
+  return withAudit(runOperation, {
     ...mapOperations<Pick<Writes, SharedWrite>>(sharedWrites, bindRunner(runOperation)),
     ...contactOperations,
     mergeEntry: catalogues.mergeEntry,
     unmergeEntry: catalogues.unmergeEntry,
-    deleteAccount,
+    deleteAccount: createAccountDeletion(db, parts),
     logEvents,
-    eraseContact,
+    eraseContact: erasures.eraseContact,
     previewImport: (preview) => {
       throw new RolledBack(runOperation(addSteps(contactParts, preview)));
     },
-    undoImport,
-    deleteEventsBefore,
-    addRefused: refusedRequests.addRefused,
-    discardRefused: ({ refused: number }) => refusedRequests.discard(number),
-    replayRefused: (replay) => (refusedRequests.takeReplayed(replay.refused) ? executeReplayed(replay) : undefined),
+    undoImport: erasures.undoImport,
+    deleteEventsBefore: erasures.deleteEventsBefore,
+    addRefused: refused.addRefused,
+    discardRefused: ({ refused: number }) => refused.discard(number),
+    replayRefused: (replay) => (refused.takeReplayed(replay.refused) ? executeReplayed(replay) : undefined),
   });
+};
+
+export const createWriteEngine = (db: Connection, arrangement: Arrangement = {}) => {
+  const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
+  // Read before anything else, so that all later commits of other processes are noticed.
+  let lastDataVersion = dataVersion.get();
+  const parts = createParts(db, arrangement);
+  const { sequencer, users, catalogues, recentKeys, dedup, rollups, detaching, erasures, log } = parts;
+  const operations = createWrites(db, parts);
 
   const pending = [sequencer, users, catalogues, recentKeys, dedup, rollups, detaching, erasures, log];
   const transactions = createTransactions(db, pending, () => {

@@ -123,6 +123,17 @@ export const userUUIDsOf = async (db: AccountConnection, users: readonly number[
   return new Map(rows.map(({ user, userUUID }) => [user, userUUID]));
 };
 
+/** Marks the users' contacts as changed (contact-index.ts), under a sequence of this transaction. */
+export const markContactsChanged = async (db: Transaction, users: readonly User[], sequence: number): Promise<void> => {
+  if (users.length === 0) return;
+  const changes = bigints(users, () => sequence);
+  await writeRows(db, {
+    statement: insertChangedContacts,
+    accounts: accountsOf(users),
+    columns: [bigints(users, ({ user }) => user), changes],
+  });
+};
+
 export const createUsers = () => {
   /**
    * Keyed by userUUID. If several accounts have the same userUUID, the cache holds only the user that was used last.
@@ -236,17 +247,6 @@ export const createUsers = () => {
         for (const user of outdated) addToCache({ ...user, seenOn: dayIn(db, user.account) });
       });
       return outdated;
-    },
-
-    /** Marks the users' contacts as changed (contact-index.ts), under a sequence of this transaction. */
-    async markContactsChanged(db: Transaction, users: readonly User[], sequence: number): Promise<void> {
-      if (users.length === 0) return;
-      const changes = bigints(users, () => sequence);
-      await writeRows(db, {
-        statement: insertChangedContacts,
-        accounts: accountsOf(users),
-        columns: [bigints(users, ({ user }) => user), changes],
-      });
     },
   };
 };

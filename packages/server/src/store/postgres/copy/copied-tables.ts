@@ -73,6 +73,101 @@ const createStoredValues = async (exported: DatabaseExport) => {
   };
 };
 
+/** The tables whose rows are copied with few changes. */
+const simpleTables: readonly CopiedTable[] = [
+  {
+    from: 'account',
+    columns:
+      'account accountUUID accountName accountOrigin accountTimezone accountCurrency defaultProfileID createdTime',
+    booleans: 'enrich userIDIsEmailaddress',
+  },
+  {
+    from: 'account',
+    to: 'account_position',
+    columns: 'account nextEventID',
+    booleans: 'strict browserCatalogue',
+  },
+  {
+    from: 'token',
+    columns:
+      'token tokenID account kind tokenName hash text createdTime createdBy expiresTime lastUsedTime revokedTime memberID',
+    booleans: 'session',
+  },
+  {
+    from: 'member',
+    columns:
+      'memberID account kind token emailaddress memberName password joinedTime invitation invitationExpiresTime invitedBy createdTime',
+  },
+  { from: 'known_network', columns: 'memberID network expiresTime' },
+  {
+    from: 'passkey',
+    columns: 'passkeyID memberID passkeyName origin credentialID publicKey counter transports createdTime lastUsedTime',
+  },
+  {
+    from: 'audit',
+    columns: 'audit token action subject time',
+    computed: { account: ({ account }) => account ?? 0 },
+  },
+  { from: 'catalogue', columns: 'account kind id name type mergedInto', booleans: 'browser byBrowser' },
+  { from: 'report_segment', columns: 'account segmentName filter createdTime updatedTime' },
+  { from: 'report_view', columns: 'account viewName page query createdTime updatedTime' },
+  {
+    from: 'share_link',
+    columns: 'shareID account hash shareName page view createdTime createdBy expiresTime lastUsedTime',
+  },
+  { from: 'user', to: 'user_name', columns: 'userUUID account user' },
+  { from: 'user', columns: 'user account userUUID firstDay lastDay createdTime' },
+  { from: 'contact', to: 'contact_name', columns: 'contactUUID account contact' },
+  {
+    from: 'contact',
+    to: 'contact_address',
+    columns: 'contactEmailaddress account contact contactUUID',
+    only: ({ contactEmailaddress }) => contactEmailaddress !== null,
+  },
+  {
+    from: 'contact',
+    to: 'contact_external_id',
+    columns: 'contactExternalID account contact contactUUID',
+    only: ({ contactExternalID }) => Boolean(contactExternalID),
+  },
+  {
+    from: 'contact',
+    to: 'merged_contact',
+    columns: 'account',
+    computed: { contact: ({ mergedInto }) => mergedInto as number, other: ({ contact }) => contact as number },
+    only: ({ mergedInto }) => mergedInto !== null,
+  },
+  { from: 'claim', to: 'claim_name', columns: 'account claimID claim contact' },
+  {
+    from: 'claim',
+    columns: 'contact claim claimID account token user said createdTime updatedTime',
+    booleans: 'accepted voided',
+  },
+  {
+    from: 'event_total',
+    columns: 'account eventID quarter count firstTime lastTime',
+    computed: { slot: () => slot },
+  },
+  {
+    from: 'account_day',
+    columns: 'account day count bytes firstSequence lastSequence firstTime lastTime',
+    computed: { slot: () => slot },
+  },
+  { from: 'erasure', columns: 'erasure account erasedTime deletedEvents', booleans: 'complete verifiedOnly' },
+  {
+    from: 'import',
+    columns:
+      'account importID kind importName fingerprint position imported repeated refused kept createdTime undoneTime erasure',
+    booleans: 'isComplete isUndoing',
+  },
+  { from: 'import_stretch', columns: 'account importID after through' },
+  {
+    from: 'import_contact',
+    columns: 'account importID contact updatedTime changes',
+    booleans: 'isCreated',
+  },
+];
+
 /**
  * Returns the mappings of all tables except `event`, `contact_user` and `user_contact`. Copies repeats only of
  * `keptDays`.
@@ -107,81 +202,13 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
     account: (row: ExportedRow) => of(row) as number,
   });
   return [
-    {
-      from: 'account',
-      columns:
-        'account accountUUID accountName accountOrigin accountTimezone accountCurrency defaultProfileID createdTime',
-      booleans: 'enrich userIDIsEmailaddress',
-    },
-    {
-      from: 'account',
-      to: 'account_position',
-      columns: 'account nextEventID',
-      booleans: 'strict browserCatalogue',
-    },
-    {
-      from: 'token',
-      columns:
-        'token tokenID account kind tokenName hash text createdTime createdBy expiresTime lastUsedTime revokedTime memberID',
-      booleans: 'session',
-    },
-    {
-      from: 'member',
-      columns:
-        'memberID account kind token emailaddress memberName password joinedTime invitation invitationExpiresTime invitedBy createdTime',
-    },
-    { from: 'known_network', columns: 'memberID network expiresTime' },
-    {
-      from: 'passkey',
-      columns:
-        'passkeyID memberID passkeyName origin credentialID publicKey counter transports createdTime lastUsedTime',
-    },
-    {
-      from: 'audit',
-      columns: 'audit token action subject time',
-      computed: { account: ({ account }) => account ?? 0 },
-    },
-    { from: 'catalogue', columns: 'account kind id name type mergedInto', booleans: 'browser byBrowser' },
-    { from: 'report_segment', columns: 'account segmentName filter createdTime updatedTime' },
-    { from: 'report_view', columns: 'account viewName page query createdTime updatedTime' },
-    {
-      from: 'share_link',
-      columns: 'shareID account hash shareName page view createdTime createdBy expiresTime lastUsedTime',
-    },
-    { from: 'user', to: 'user_name', columns: 'userUUID account user' },
-    { from: 'user', columns: 'user account userUUID firstDay lastDay createdTime' },
-    { from: 'contact', to: 'contact_name', columns: 'contactUUID account contact' },
-    {
-      from: 'contact',
-      to: 'contact_address',
-      columns: 'contactEmailaddress account contact contactUUID',
-      only: ({ contactEmailaddress }) => contactEmailaddress !== null,
-    },
-    {
-      from: 'contact',
-      to: 'contact_external_id',
-      columns: 'contactExternalID account contact contactUUID',
-      only: ({ contactExternalID }) => Boolean(contactExternalID),
-    },
+    ...simpleTables,
     {
       from: 'contact',
       columns:
         'contact account contactUUID contactExternalID externalIDClaim contactEmailaddress contactStatus mergedInto mergedTime firstDay lastDay createdTime updatedTime',
       booleans: 'verified',
       computed: { said: storedValuesOf },
-    },
-    {
-      from: 'contact',
-      to: 'merged_contact',
-      columns: 'account',
-      computed: { contact: ({ mergedInto }) => mergedInto as number, other: ({ contact }) => contact as number },
-      only: ({ mergedInto }) => mergedInto !== null,
-    },
-    { from: 'claim', to: 'claim_name', columns: 'account claimID claim contact' },
-    {
-      from: 'claim',
-      columns: 'contact claim claimID account token user said createdTime updatedTime',
-      booleans: 'accepted voided',
     },
     {
       from: 'statement',
@@ -224,32 +251,9 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
       },
       only: isKept,
     },
-    {
-      from: 'event_total',
-      columns: 'account eventID quarter count firstTime lastTime',
-      computed: { slot: () => slot },
-    },
-    {
-      from: 'account_day',
-      columns: 'account day count bytes firstSequence lastSequence firstTime lastTime',
-      computed: { slot: () => slot },
-    },
-    { from: 'erasure', columns: 'erasure account erasedTime deletedEvents', booleans: 'complete verifiedOnly' },
     { from: 'erased_stretch', columns: 'user erasure after through', computed: account(ofErasure) },
     { from: 'erased_contact', columns: 'contact erasure', computed: account(ofErasure) },
     { from: 'erased_identifier', columns: 'hash erasure', computed: account(ofErasure) },
-    {
-      from: 'import',
-      columns:
-        'account importID kind importName fingerprint position imported repeated refused kept createdTime undoneTime erasure',
-      booleans: 'isComplete isUndoing',
-    },
-    { from: 'import_stretch', columns: 'account importID after through' },
-    {
-      from: 'import_contact',
-      columns: 'account importID contact updatedTime changes',
-      booleans: 'isCreated',
-    },
     {
       from: 'refused_request',
       columns: 'token refused operation code field message refusedTime bytes address input sender',

@@ -7,8 +7,26 @@ import { simulateCitus } from '../../../../test/fixtures/postgres/simulated-citu
 import { waitForLockWaits } from '../../../../test/fixtures/postgres/sql.ts';
 import { migrateStore, openStore } from '../../open.ts';
 import { monthSQL, repeatsSQL } from '../days/partitions.ts';
-import { accountTables, localTables } from './citus.ts';
+import { accountTables } from './citus.ts';
 import { listClientProcesses, lockKeys, runOnConnection } from './connection.ts';
+
+/**
+ * Tables on the coordinator. They are read before the account is known, and no request joins them with an account
+ * table. They are not reference tables, because their row locks would then be taken on all machines.
+ */
+const localTables = [
+  'account',
+  'token',
+  'member',
+  'known_network',
+  'passkey',
+  'answered_challenge',
+  'share_link',
+  'position',
+  'kept_day',
+  'erased_repeat',
+  'unknown_proxy',
+] as const;
 
 let databaseURL: string;
 beforeAll(async () => {

@@ -13,24 +13,6 @@ import {
 import { migrate } from './migrate.ts';
 
 /**
- * Tables on the coordinator. They are read before the account is known, and no request joins them with an account
- * table. They are not reference tables, because their row locks would then be taken on all machines.
- */
-export const localTables = [
-  'account',
-  'token',
-  'member',
-  'known_network',
-  'passkey',
-  'answered_challenge',
-  'share_link',
-  'position',
-  'kept_day',
-  'erased_repeat',
-  'unknown_proxy',
-] as const;
-
-/**
  * Account tables, in the order of their distribution; all are co-located with the first table. The second and third
  * come early because other tables' triggers write to them, even while rows are copied to the shards.
  */

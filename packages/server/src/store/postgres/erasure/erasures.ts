@@ -265,47 +265,48 @@ const eraseGroup = async (
   return erasure;
 };
 
-export const createErasures = (parts: ErasureParts) => {
-  const { finder, repeats, refused, users, dedup } = parts;
-  const undoPartsOf = (db: Transaction): UndoParts => ({
-    contacts: createContactStore(db, finder),
-    async findEvent(contact) {
-      const sql = 'SELECT EXISTS (SELECT FROM event WHERE account = $1 AND holder = -$2::bigint) AS "hasEvent"';
-      return { ...(await db.one<{ hasEvent: boolean }>(sql, [db.account, contact])), cost: 1 };
-    },
-    async deleteContact(row) {
-      await repeats.eraseOf(db, [row.contact]);
-      await deleteContactRows(db, [row], []);
-    },
-  });
+const undoPartsOf = ({ finder, repeats }: ErasureParts, db: Transaction): UndoParts => ({
+  contacts: createContactStore(db, finder),
+  async findEvent(contact) {
+    const sql = 'SELECT EXISTS (SELECT FROM event WHERE account = $1 AND holder = -$2::bigint) AS "hasEvent"';
+    return { ...(await db.one<{ hasEvent: boolean }>(sql, [db.account, contact])), cost: 1 };
+  },
+  async deleteContact(row) {
+    await repeats.eraseOf(db, [row.contact]);
+    await deleteContactRows(db, [row], []);
+  },
+});
 
-  /** Deletes some events, links or contacts of an undone import. Returns whether there was anything to do. */
-  const continueUndo = async (db: Transaction): Promise<boolean> => {
-    const undoing = await runOperation(db, findUndoing(db.account));
-    if (!undoing) return false;
-    const stretch = await runOperation(db, findStretch(undoing));
-    if (!stretch) {
-      // Runs exclusively, so that nothing else uses or changes the contacts between the check and the deletion.
-      db.requireExclusive();
-      await runOperation(db, continueContacts(undoPartsOf(db), undoing));
-      return true;
-    }
-    await setLocally(db, orderedEventSettings);
-    const events = await db.all<{ sequence: number; day: number; holder: number; eventTime: number; body: Buffer }>(
-      `SELECT sequence, day, holder, "eventTime", body FROM event
-       WHERE account = $1 AND ${within('account', '$2::bigint', '$3::bigint')}
-       ORDER BY ${inGroups('account')} LIMIT ${eventsPerStep}`,
-      [db.account, stretch.after, stretch.through],
-    );
-    const sent = events.map(({ holder, body, eventTime }) => ({ holder, ...readBody(body, eventTime) }));
-    // Drops the keys, so that the file can be imported again.
-    await dedup.dropKeys(db, sent);
-    await addDeleted(db, undoing.erasure, await deleteEvents(db, undefined, events));
-    if (events.length < eventsPerStep)
-      await runOperation(db, continueStretch(createLinkStore(db, users), undoing, stretch, linksPerStep));
+/** Deletes some events, links or contacts of an undone import. Returns whether there was anything to do. */
+const continueUndo = async (parts: ErasureParts, db: Transaction): Promise<boolean> => {
+  const { users, dedup } = parts;
+  const undoing = await runOperation(db, findUndoing(db.account));
+  if (!undoing) return false;
+  const stretch = await runOperation(db, findStretch(undoing));
+  if (!stretch) {
+    // Runs exclusively, so that nothing else uses or changes the contacts between the check and the deletion.
+    db.requireExclusive();
+    await runOperation(db, continueContacts(undoPartsOf(parts, db), undoing));
     return true;
-  };
+  }
+  await setLocally(db, orderedEventSettings);
+  const events = await db.all<{ sequence: number; day: number; holder: number; eventTime: number; body: Buffer }>(
+    `SELECT sequence, day, holder, "eventTime", body FROM event
+     WHERE account = $1 AND ${within('account', '$2::bigint', '$3::bigint')}
+     ORDER BY ${inGroups('account')} LIMIT ${eventsPerStep}`,
+    [db.account, stretch.after, stretch.through],
+  );
+  const sent = events.map(({ holder, body, eventTime }) => ({ holder, ...readBody(body, eventTime) }));
+  // Drops the keys, so that the file can be imported again.
+  await dedup.dropKeys(db, sent);
+  await addDeleted(db, undoing.erasure, await deleteEvents(db, undefined, events));
+  if (events.length < eventsPerStep)
+    await runOperation(db, continueStretch(createLinkStore(db, users), undoing, stretch, linksPerStep));
+  return true;
+};
 
+export const createErasures = (parts: ErasureParts) => {
+  const { finder, refused } = parts;
   return {
     /** Begins to undo an import. A repeated request only returns the progress. */
     async undoImport(db: Transaction, request: RequestOf<'undoImport'>): Promise<Import> {
@@ -338,7 +339,7 @@ export const createErasures = (parts: ErasureParts) => {
         [db.account, settled],
       );
       if (!next) {
-        if (await continueUndo(db)) return true;
+        if (await continueUndo(parts, db)) return true;
         await db.run(
           `UPDATE erasure SET complete = true
            WHERE account = $1 AND NOT complete

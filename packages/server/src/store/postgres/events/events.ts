@@ -10,7 +10,7 @@ import type { ContactFinder } from '../contacts/contact-finder.ts';
 import { insertStatement } from '../contacts/links.ts';
 import { preventErasure } from '../contacts/row-locks.ts';
 import { statementsOf } from '../contacts/statements.ts';
-import { keyOfUser, type User, type UserName, type Users } from '../contacts/users.ts';
+import { keyOfUser, markContactsChanged, type User, type UserName, type Users } from '../contacts/users.ts';
 import { bigints, byteas, integers } from '../database/arrays.ts';
 import { createInsert, type RowBatch, writeRows } from '../database/row-statements.ts';
 import { drawSequences } from '../transactions/sequencer.ts';
@@ -292,7 +292,7 @@ export const createEventWriter = (parts: EventParts) => {
       drawSequences(db, entries.length + links.size),
     ]);
 
-    const listing = users.markContactsChanged(db, updatedUsers, drawn[0] as number);
+    const listing = markContactsChanged(db, updatedUsers, drawn[0] as number);
     const newEntries = entries.filter((entry) => {
       const isStored = isNew(keyOf(entry));
       entry.outcome = isStored ? storedOutcome : duplicate;
