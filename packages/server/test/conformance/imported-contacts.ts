@@ -319,7 +319,7 @@ export const describeImportedContacts = (newSite: NewSite): void => {
       expect((await site.server.getContact(contactUUID)).fields.contactEmailaddress ?? '').toBe('');
     });
 
-    test('gives addresses back to the contacts that it exchanged them between, or took them from, when undone', async () => {
+    test('returns addresses to their previous contacts when undone, even if it exchanged them', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(fc.record({ nth: fc.nat({ max: 2 }), to: fc.nat({ max: 4 }) }), { minLength: 1, maxLength: 8 }),

@@ -160,7 +160,8 @@ export function* continueStretch(
 export interface UndoParts {
   readonly contacts: ContactStore;
   /**
-   * Whether a contact has an event that was logged with it. Undefined if a search of about this cost has not found out.
+   * Whether an event was logged with the contact; undefined if a search of about this cost does not suffice to find
+   * out.
    */
   findEvent(
     contact: number,
@@ -277,8 +278,8 @@ function* undoContact(
 const contactsPerStep = 50;
 
 /**
- * Deletes or restores some contacts of an import without stretches, and ends the undo after the last. Returns the cost.
- * Nothing else may change the contacts in the meantime.
+ * Deletes or restores some contacts of an import that has no stretches left, and ends the undo after the last contact.
+ * Returns the cost. Nothing else may change the contacts in the meantime.
  */
 export function* continueContacts(parts: UndoParts, undoing: Undoing, maxCost = Infinity): Operation<number> {
   const written = yield* findWritten(undoing, contactsPerStep);
