@@ -53,8 +53,11 @@ export const createBundleOptions = (from: string, entries: readonly string[], in
     format: 'cjs',
     platform: 'node',
     target: 'node20',
-    // Loaded from node_modules: native modules, modules for some databases only, and a loader that builds don't use.
-    external: ['better-sqlite3', 'better-sqlite3-13', '@duckdb/node-api', 'pg', 'pg-copy-streams', 'tsx'],
+    // Loaded from node_modules: native modules, modules that few servers use, and a loader that builds don't use.
+    external: [
+      ...['better-sqlite3', 'better-sqlite3-13', '@duckdb/node-api', 'pg', 'pg-copy-streams'],
+      ...['@modelcontextprotocol/server', 'tsx'],
+    ],
     banner: { js: "const builtURL = require('node:url').pathToFileURL(__filename).href;" },
     legalComments: 'none',
   }) satisfies BuildOptions;

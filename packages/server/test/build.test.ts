@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, it } from 'vitest';
 import { start, startServer, temporaryDatabase, temporaryFolder } from './fixtures/command.ts';
+import { createAccount, operatorToken } from './fixtures/serving.ts';
 
 const packages = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -59,4 +60,19 @@ it('finds the migrations, threads, tracker, documentation and demo page in a bui
   expect(existsSync(join(packages, 'server/dist/inputs.json'))).toBe(true);
   for (const path of ['/readyz', '/demo/', '/docs/', '/tracker.js'])
     expect((await fetch(`${url}${path}`)).status).toBe(200);
+});
+
+it('answers agents in a built server, which loads the protocol from node_modules', async () => {
+  const { url } = await startServer({ ...temporaryDatabase().env, OPERATOR_TOKEN: operatorToken });
+  const { serverTokenUUID } = await createAccount(url);
+  const response = await fetch(`${url}/mcp`, {
+    method: 'POST',
+    headers: {
+      Authorization: `Bearer ${serverTokenUUID}`,
+      'Content-Type': 'application/json',
+      Accept: 'application/json, text/event-stream',
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
+  });
+  expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('"result":{}')]);
 });

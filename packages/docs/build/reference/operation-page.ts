@@ -17,6 +17,7 @@ export const operationPath = (name: string): string => `reference/${name}`;
 /** The shell variables that contain tokens. */
 const variableOf: Readonly<Record<TokenKind, string>> = {
   browser: 'BROWSER_TOKEN',
+  agent: 'AGENT_TOKEN',
   viewer: 'VIEWER_TOKEN',
   editor: 'EDITOR_TOKEN',
   server: 'SERVER_TOKEN',

@@ -25,6 +25,7 @@ import { createSharedRoutes, toSharedPage } from './console/share-links/routes.t
 import { createSignInCodes, type SignInCodes } from './console/sign-in-codes.ts';
 import { type DocsFiles, docsRoutes } from './docs.ts';
 import { healthRoute, readinessRoute } from './health.ts';
+import { createMcpRoute } from './mcp/mcp-route.ts';
 import { createHasToken, type MetricsAccess, metricsRoute } from './metrics.ts';
 import { isForScript, missingScriptRoute } from './missing-script.ts';
 import { documentRoute } from './openapi-document.ts';
@@ -35,6 +36,7 @@ import { createAdmission } from './request/admission.ts';
 import { createAgentOf } from './request/agents.ts';
 import { type CountrySources, createCountryOf } from './request/country.ts';
 import { createParsingBudget } from './request/parsing-budget.ts';
+import { createToRefusal } from './responses/to-refusal.ts';
 import { createErrorResponder, createRouteServer, type Route } from './routes.ts';
 import { folderOf, type PagePaths } from './script-tag.ts';
 import { securityTextPath, securityTextRoute } from './security-text.ts';
@@ -242,6 +244,7 @@ export const createApp = ({
     });
     for (const { path, route } of segmentRoutes) add(path, route);
   }
+  add('/mcp', createMcpRoute({ ...accepting, ...{ handlers, consoleOrigin, base }, toRefusal: createToRefusal(log) }));
   add('/healthz', healthRoute);
   add('/readyz', readinessRoute(store, isStopping));
   add('/openapi.json', documentRoute(base));

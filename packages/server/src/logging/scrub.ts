@@ -5,7 +5,7 @@
 const secrets = [
   // The user and password of a database URL, which can contain any characters, up to the last @ before the host.
   [/:\/\/[^\s"'`\\/?]*@/g, '://…@'],
-  [/\b(browser|viewer|editor|server|operator|invitation)_[\w-]+/g, '$1_…'],
+  [/\b(browser|agent|viewer|editor|server|operator|invitation)_[\w-]+/g, '$1_…'],
   // The secret of a share link. Shorter matches are ordinary words.
   [/\bshare_[\w-]{20,}/g, 'share_…'],
   // A console session. Shorter matches are ordinary words, such as PostgreSQL's session_replication_role.

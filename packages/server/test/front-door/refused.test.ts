@@ -176,10 +176,11 @@ describe('a refused request', () => {
   });
 
   it('never contains a token, no matter where the request had it', async () => {
-    const { browser, server, operator, revoked } = scene.tokens;
+    const { browser, agent, viewer, editor, server, operator, revoked } = scene.tokens;
     const Authorization = `Bearer ${server}`;
     await scene.post('/logEvent', {
       tokenUUID: browser,
+      others: [agent, viewer, editor],
       note: `with ${browser}`,
       [browser]: 1,
       nested: { tokenUUID: server },
@@ -209,7 +210,7 @@ describe('a refused request', () => {
     expect(await total()).toBe(10);
     const stored = JSON.stringify((await list()).map(({ input, message }) => [input, message]));
     expect(stored).not.toContain(browser);
-    for (const secret of [server, operator, revoked]) expect(stored).not.toContain(secret);
+    for (const secret of [agent, viewer, editor, server, operator, revoked]) expect(stored).not.toContain(secret);
   });
 
   it('returns an error without the e-mail address that was sent as an ID', async () => {

@@ -30,7 +30,7 @@ const address = `${mailbox}@example.com`;
 const isFull = times({ quick: 0, full: 1 }) > 0;
 
 interface Run {
-  readonly tokens: Readonly<Record<'browser' | 'viewer' | 'server' | 'second', string>>;
+  readonly tokens: Readonly<Record<'browser' | 'agent' | 'viewer' | 'server' | 'second', string>>;
   /** Standard output and standard error. */
   readonly written: string;
   /** The headers and bodies of all error responses. */
@@ -167,10 +167,13 @@ const runAll = async (main?: string): Promise<Run> => {
   const second = await ways.post('/account/createToken', { tokenUUID: serverTokenUUID, tokenKind: 'server' });
   const viewerResponse = await ways.post('/account/createToken', { tokenUUID: serverTokenUUID, tokenKind: 'viewer' });
   const editorResponse = await ways.post('/account/createToken', { tokenUUID: serverTokenUUID, tokenKind: 'editor' });
+  const agentResponse = await ways.post('/account/createToken', { tokenUUID: serverTokenUUID, tokenKind: 'agent' });
+  const agent = agentResponse.body.tokenUUID as string;
   const viewer = viewerResponse.body.tokenUUID as string;
   const editor = editorResponse.body.tokenUUID as string;
   const tokens = {
     browser,
+    agent,
     viewer,
     editor,
     server: serverTokenUUID,
@@ -189,6 +192,9 @@ const runAll = async (main?: string): Promise<Run> => {
       expect([name, (await way(route, addressedFields)).status]).toEqual([name, 200]);
     }
   }
+  const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+  await ways.post('/mcp', ping, { Authorization: `Bearer ${agent}` });
+  await ways.post('/mcp', { jsonrpc: '2.0', id: 1, method: 'no_method' }, { Authorization: `Bearer ${viewer}` });
   await sendInvalidRequests(ways, serverTokenUUID, second.body.tokenUUID);
   await sendInvalidRequests(ways, browser, serverTokenUUID);
   await sendInvalidRequests(ways, strict.serverTokenUUID, operator);
@@ -226,7 +232,7 @@ const runAll = async (main?: string): Promise<Run> => {
     .map(({ stdout, stderr }) => `${stdout}${stderr}`)
     .join('');
   return {
-    tokens: { browser, viewer, server: serverTokenUUID, second: second.body.tokenUUID },
+    tokens: { browser, agent, viewer, server: serverTokenUUID, second: second.body.tokenUUID },
     written: server.written() + commands,
     errors,
     health,
@@ -252,9 +258,10 @@ const findSecrets = (bytes: Buffer | string, secrets: Readonly<Record<string, st
 };
 
 /** Returns the secrets. Tokens are reduced to the part after their kind. */
-const secretsOf = ({ tokens: { browser, viewer, server, second } }: Run): Record<string, string> => {
+const secretsOf = ({ tokens: { browser, agent, viewer, server, second } }: Run): Record<string, string> => {
   const bare = (token: string) => token.slice(token.indexOf('_') + 1);
   return {
+    agent: bare(agent),
     viewer: bare(viewer),
     server: bare(server),
     'second server': bare(second),

@@ -43,6 +43,6 @@ it('prints no token and serves no demo page when started with `firsthand serve`'
   server.child.kill('SIGTERM');
   await server.ended;
   expect(server.written()).toMatch(/"msg":"stopped"/);
-  expect(server.written()).not.toMatch(/(browser|viewer|server|operator)_[\w-]{8}/);
+  expect(server.written()).not.toMatch(/(browser|agent|viewer|editor|server|operator)_[\w-]{8}/);
   expect(server.written()).not.toContain(userUUID);
 });

@@ -76,7 +76,11 @@ export const revealingSecrets: readonly Change[] = [
   { file: 'http/routes.ts', from: 'loggedPath ?? c.req.path', to: 'c.req.raw.url' },
   { file: 'logging/log.ts', from: 'hooks: { streamWrite: scrub },', to: '' },
   { file: 'http/request/forms.ts', from: 'scrub(name.slice(0, limits.nameLength))', to: 'name' },
-  { file: 'http/refused/refused-requests.ts', from: '(?:viewer|server|operator|session)_[\\w-]{22,}', to: '(?!)' },
+  {
+    file: 'http/refused/refused-requests.ts',
+    from: '(?:agent|viewer|editor|server|operator|session)_[\\w-]{22,}',
+    to: '(?!)',
+  },
 ];
 
 /** Responds to createContact without fixed time steps, and takes `milliseconds` longer for a known address. */

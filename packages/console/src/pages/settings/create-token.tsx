@@ -13,6 +13,7 @@ type Kind = Token['tokenKind'];
 
 const kinds: Readonly<Record<Kind, string>> = {
   browser: 'For the script tag on your pages. Public: it can send events but cannot read other people’s data.',
+  agent: 'For AI agents. Secret: it can read counts at /mcp, but no people and no single events.',
   viewer: 'For dashboards and reports. Secret: it can read everything and change nothing.',
   editor: 'For programs that manage contacts and the catalogue. Secret: it can edit these but cannot erase people.',
   server: 'For your servers. Secret: it can read and change everything, including tokens.',

@@ -10,6 +10,7 @@ import { liveDescendants, nameOfToken, type Token } from './token-list.ts';
 
 const consequences: Readonly<Record<Token['tokenKind'], string>> = {
   browser: 'Pages with this token in their script tag can no longer send events. Stored events stay.',
+  agent: 'Agents that use this token lose access.',
   viewer: 'Programs that use this token lose access.',
   editor: 'Programs that use this token lose access.',
   server: 'Programs that use this token lose access.',

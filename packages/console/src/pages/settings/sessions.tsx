@@ -18,6 +18,7 @@ interface SessionsProps {
 
 const rightsOf: Readonly<Record<Token['tokenKind'], string>> = {
   browser: '',
+  agent: '',
   viewer: 'read',
   editor: 'read and edit',
   server: 'full access',

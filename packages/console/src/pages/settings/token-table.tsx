@@ -5,7 +5,7 @@ import { LastUsed } from './last-used.tsx';
 import { RevokeToken } from './revoke-token.tsx';
 import { nameOfActor, nameOfToken, stateOf, type Token } from './token-list.ts';
 
-const tones = { browser: 'plain', viewer: 'good', editor: 'open', server: 'open' } as const;
+const tones = { browser: 'plain', agent: 'good', viewer: 'good', editor: 'open', server: 'open' } as const;
 
 const State = ({ token }: { readonly token: Token }) => {
   const { expiresTime, revokedTime } = token;

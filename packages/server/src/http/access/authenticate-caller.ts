@@ -42,7 +42,7 @@ export const createCallerAuthentication = ({
 
   return async (
     name: string,
-    operation: Operation,
+    operation: Pick<Operation, 'tokens'>,
     given: RequestFields,
     c: Context,
     time: number,

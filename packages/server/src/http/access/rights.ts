@@ -26,7 +26,7 @@ const checkOrigin = ({ accountOrigin }: Access, headers: Headers) => {
 /** Throws a Refusal if a token of this kind is not allowed to call the operation, or not from the request's origin. */
 export const checkRight = (
   name: string,
-  { tokens }: Operation,
+  { tokens }: Pick<Operation, 'tokens'>,
   access: Access,
   headers: Headers,
   isSession = false,
@@ -35,8 +35,9 @@ export const checkRight = (
   if (!isSession && access.kind !== 'browser' && isPage(headers.get('origin')))
     throw new Refusal('server_token_in_browser');
   if (!tokens.includes(access.kind)) {
-    const kinds = tokens.join(' or ');
-    throw new Refusal('token_kind', { message: `${name} takes a ${kinds} token; this one is a ${access.kind} token` });
+    const kinds = new Intl.ListFormat('en', { type: 'disjunction' }).format(tokens);
+    const message = `${name} takes a token of kind ${kinds}; this one is of kind ${access.kind}`;
+    throw new Refusal('token_kind', { message });
   }
   if (access.kind === 'browser') checkOrigin(access, headers);
 };

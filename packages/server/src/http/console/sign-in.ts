@@ -34,14 +34,17 @@ interface Dependencies {
   readonly passkeys: Passkeys;
 }
 
+/** The kinds of tokens that may sign in. */
+const signInKinds: readonly TokenKind[] = ['viewer', 'editor', 'server'];
+
 const wrongPassword = 'wrong e-mail address or password';
 const wrongPasswordOrLocked = `${wrongPassword}, or you have not signed in from this network recently. Many sign-ins with this e-mail address have failed: try again in an hour, or use a passkey`;
 
 export const createSignIn = ({ authenticate, codes, consoleOrigin, memberPasswords, passkeys }: Dependencies) => {
   const ofToken = async (text: string, c: Context): Promise<Owner> => {
     const { kind, account, token, tokenID } = await authenticate(text, c);
-    if (account === null || kind === 'browser' || kind === 'operator' || text.startsWith(sessionPrefix)) {
-      const message = `the console takes a server, editor or viewer token; this one is a ${kind} token`;
+    if (account === null || !signInKinds.includes(kind) || text.startsWith(sessionPrefix)) {
+      const message = `the console takes a server, editor or viewer token; this one is of kind ${kind}`;
       throw new Refusal('token_kind', { field: 'tokenUUID', message });
     }
     return { kind, account, token, tokenID };

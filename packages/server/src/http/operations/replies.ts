@@ -90,3 +90,6 @@ export const createOperationReplies = ({
   };
   return { handlers, replies };
 };
+export type OperationHandlers = ReturnType<typeof createOperationReplies>['handlers'];
+/** The operations that other routes can call directly. */
+export type HandledOperation = keyof OperationHandlers;

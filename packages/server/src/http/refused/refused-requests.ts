@@ -45,7 +45,7 @@ const withEventUUIDs = (fields: RequestFields, time: number): RequestFields => {
 };
 
 /** Matches secret tokens of any account: a client that confuses fields can send a secret token in any of them. */
-const secretToken = /(?:viewer|server|operator|session)_[\w-]{22,}/g;
+const secretToken = /(?:agent|viewer|editor|server|operator|session)_[\w-]{22,}/g;
 
 /** Returns a copy of a JSON value without the request's own token or any secret token. */
 const withoutTokens = <Value>(value: Value, token: string): Value =>

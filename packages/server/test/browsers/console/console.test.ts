@@ -30,7 +30,7 @@ describe('the sign-in form', () => {
     await page.getByRole('button', { name: 'Use a token instead' }).click();
     await page.getByLabel('Server token or viewer token').fill(shop.browserToken);
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await expect.poll(() => page.getByRole('alert').innerText()).toMatch(/this one is a browser token/);
+    await expect.poll(() => page.getByRole('alert').innerText()).toMatch(/this one is of kind browser/);
     await page.getByLabel('Server token or viewer token').fill(shop.viewerToken);
     await page.keyboard.press('Enter');
     await waitForHeading(page, 'People');

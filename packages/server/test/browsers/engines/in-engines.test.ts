@@ -27,7 +27,7 @@ describeEngines('the console', (engine) => {
   test('signs in, shows each page, ignores a link and undoes it, goes back, and signs out', async () => {
     const tab = await session.openTab(`${shop.url}/console/`);
     await signIn(tab, shop.browserToken);
-    await waitForText(tab, 'this one is a browser token');
+    await waitForText(tab, 'this one is of kind browser');
     await fillField(tab, '#token', shop.serverToken);
     await clickText(tab, 'Sign in');
     await waitForText(tab, 'Overview');

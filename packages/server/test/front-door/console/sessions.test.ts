@@ -58,12 +58,15 @@ describe.each(['viewer', 'server'] as const)('a %s token', (kind) => {
   });
 });
 
-it.each(['browser', 'operator'] as const)('rejects a %s token, and names the accepted kinds', async (kind) => {
-  const { status, headers, body } = await signInWith(scene, { tokenUUID: scene.tokens[kind] });
-  expect([status, body.error.code, body.error.field]).toEqual([403, 'token_kind', 'tokenUUID']);
-  expect(body.error.message).toMatch(`this one is a ${kind} token`);
-  expect(headers.get('set-cookie')).toBeNull();
-});
+it.each(['browser', 'agent', 'operator'] as const)(
+  'rejects a token of kind %s, and names the accepted kinds',
+  async (kind) => {
+    const { status, headers, body } = await signInWith(scene, { tokenUUID: scene.tokens[kind] });
+    expect([status, body.error.code, body.error.field]).toEqual([403, 'token_kind', 'tokenUUID']);
+    expect(body.error.message).toMatch(`this one is of kind ${kind}`);
+    expect(headers.get('set-cookie')).toBeNull();
+  },
+);
 
 it.each([
   ['an unknown token', { tokenUUID: 'server_nobody-has-this-one-000' }, 401, 'invalid_token'],

@@ -1,0 +1,34 @@
+/** The JSON Schemas of inputs on their own, for tools that agents call. */
+import type * as z from 'zod';
+import { type JSONSchema, refTo, toJSONSchemas } from './document/json-schemas.ts';
+import { condition } from './reports/filter.ts';
+
+const { $ref: filterInDocument } = refTo('Filter');
+const filterInSchema = '#/$defs/Filter';
+
+/** Removes what an agent's context has no room for: examples, which the descriptions mostly repeat. */
+const withoutExamples = (schema: JSONSchema): JSONSchema =>
+  JSON.parse(JSON.stringify(schema), (name, value: unknown) =>
+    name === 'examples' && Array.isArray(value) ? undefined : value,
+  );
+
+/**
+ * Returns the JSON Schema of an input. If it has filters of reports, their schema is in `$defs`. With `filterDescribedIn`,
+ * they are objects of any form, whose description refers to the tool of that name.
+ */
+export const toInputSchema = (input: z.ZodType, filterDescribedIn?: string): JSONSchema => {
+  // The order matters: a part that a later schema shares with an earlier one becomes a reference to it.
+  const { Filter = {}, Input = {} } = toJSONSchemas({ Filter: condition, Input: input }, 'input');
+  const schema = withoutExamples(Input);
+  if (!JSON.stringify(schema).includes(filterInDocument)) return schema;
+  if (filterDescribedIn === undefined) {
+    const text = JSON.stringify({ ...schema, $defs: { Filter: withoutExamples(Filter) } });
+    return JSON.parse(text.replaceAll(filterInDocument, filterInSchema));
+  }
+  const hint = `In the form of \`filter\` in ${filterDescribedIn}.`;
+  return JSON.parse(JSON.stringify(schema), (_, value: JSONSchema | null) =>
+    value?.$ref === filterInDocument
+      ? { type: 'object', description: [value.description, hint].filter(Boolean).join(' ') }
+      : value,
+  );
+};

@@ -1,0 +1,29 @@
+/** Cleans the text that visitors and other systems sent, before an agent reads it. */
+
+/** The characters of a text that are shown to an agent. */
+export const maxTextLength = 300;
+
+/**
+ * Matches what can hide text or change how it is displayed: bidi controls, zero-width and tag characters, and variation
+ * selectors, which can encode a whole message.
+ */
+const invisible = /\p{Cf}|\p{Variation_Selector}/gu;
+const breaks = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
+
+/** Returns a text of at most 301 characters on one line, without invisible characters. */
+export const cleanText = (text: string): string => {
+  // Cut first, because a text can be long. A few characters more are kept for those that are removed.
+  const clean = text
+    .slice(0, maxTextLength * 2)
+    .replace(invisible, '')
+    .replace(breaks, ' ');
+  return clean.length > maxTextLength || text.length > maxTextLength * 2 ? `${clean.slice(0, maxTextLength)}…` : clean;
+};
+
+/** Returns a copy of a JSON value in which all strings and member names are clean. */
+export const cleanValue = (value: unknown): unknown => {
+  if (typeof value === 'string') return cleanText(value);
+  if (Array.isArray(value)) return value.map(cleanValue);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [cleanText(name), cleanValue(member)]));
+};

@@ -1,0 +1,21 @@
+/** Links to the page of the console that shows the same as a tool's answer. */
+
+/** A page of the console and its query parameters. */
+export interface ConsolePage {
+  readonly name: string;
+  readonly parameters?: Readonly<Record<string, string>>;
+}
+
+const dayIn = (timeZone: string, time: number): string =>
+  new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' }).format(time);
+
+/** Returns the range of a report as the console's parameters. The console's `to` is the last day in the range. */
+export const rangeParameters = (data: object): Readonly<Record<string, string>> => {
+  const { from, to, timezone } = data as { readonly from: string; readonly to: string; readonly timezone: string };
+  return { from: dayIn(timezone, Date.parse(from)), to: dayIn(timezone, Date.parse(to) - 1) };
+};
+
+export const consoleLink = (root: string, { name, parameters = {} }: ConsolePage): string => {
+  const query = new URLSearchParams(parameters).toString();
+  return `${root}/console/${name}${query && `?${query}`}`;
+};
