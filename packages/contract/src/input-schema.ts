@@ -6,15 +6,15 @@ import { condition } from './reports/filter.ts';
 const { $ref: filterInDocument } = refTo('Filter');
 const filterInSchema = '#/$defs/Filter';
 
-/** Removes what an agent's context has no room for: examples, which the descriptions mostly repeat. */
+/** Removes the examples, which mostly repeat the descriptions and would take up an agent's context. */
 const withoutExamples = (schema: JSONSchema): JSONSchema =>
   JSON.parse(JSON.stringify(schema), (name, value: unknown) =>
     name === 'examples' && Array.isArray(value) ? undefined : value,
   );
 
 /**
- * Returns the JSON Schema of an input. If it has filters of reports, their schema is in `$defs`. With `filterDescribedIn`,
- * they are objects of any form, whose description refers to the tool of that name.
+ * Returns the JSON Schema of an input. The schema of report filters, if the input has any, is in `$defs`. With
+ * `filterDescribedIn`, a filter is any object, and its description refers to the tool of that name.
  */
 export const toInputSchema = (input: z.ZodType, filterDescribedIn?: string): JSONSchema => {
   // The order matters: a part that a later schema shares with an earlier one becomes a reference to it.

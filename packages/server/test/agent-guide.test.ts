@@ -37,7 +37,7 @@ const connect = async (address: string, headers: Record<string, string>) => {
   return client;
 };
 
-/** The names in the table of the guide, with the columns that say yes. */
+/** The tools in the guide's table, and for each column whether it says yes. */
 const rows = [...text.matchAll(/^\| `(\w+)` \|[^|]*\|(.*)\|$/gm)].map(
   ([, name = '', cells = '']) => [name, cells.split('|').map((cell) => cell.trim() === 'yes')] as const,
 );

@@ -62,7 +62,7 @@ it('finds the migrations, threads, tracker, documentation and demo page in a bui
     expect((await fetch(`${url}${path}`)).status).toBe(200);
 });
 
-it('answers agents in a built server, which loads the protocol from node_modules', async () => {
+it('serves agents from a build, which loads the protocol from node_modules', async () => {
   const { url } = await startServer({ ...temporaryDatabase().env, OPERATOR_TOKEN: operatorToken });
   const { serverTokenUUID } = await createAccount(url);
   const response = await fetch(`${url}/mcp`, {

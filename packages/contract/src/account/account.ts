@@ -188,7 +188,7 @@ const nameOf = (example: string) => text('The display name, or the ID if the ent
 
 const tokenKind = field.describe(
   z.enum(accountTokenKinds),
-  '`browser` is public. `agent` can only read counts, as an AI agent at `/mcp`. `viewer` can only read. `editor` can also change contacts, catalogues, segments and views, and share reports. `server` has full access to the account.',
+  '`browser` is public. `agent` lets an AI agent read counts, at `/mcp` only. `viewer` can only read. `editor` can also change contacts, catalogues, segments and views, and share reports. `server` has full access to the account.',
   'viewer',
 );
 const tokenName = 'The display name of the token.';

@@ -12,7 +12,7 @@ const meanings: Readonly<Record<TokenKind, string>> = {
   browser:
     'Public: it is part of your pages. It logs events and claims who the visitor is, but cannot read personal data.',
   agent:
-    'Secret, for AI agents. It reads counts with the tools of /mcp, but no people, no single events, and none of the operations below.',
+    'Secret, for AI agents. It reads counts with the tools of /mcp. It can’t read people or single events, or call the operations below.',
   viewer: 'Secret. It reads the data of an account, but cannot write.',
   editor:
     'Secret. It reads the data of an account, changes contacts, catalogues, segments and views, and shares reports. It cannot erase contacts.',

@@ -1,4 +1,4 @@
-/** Agents call the tools of /mcp with the official client, with each kind of token. */
+/** Tests the tools of /mcp with the official client and each kind of token. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -8,7 +8,7 @@ import type { ReportQuery, ResultOf } from '../../src/reports/queries.ts';
 import { createFakeReports } from '../fixtures/reports/fake-reports.ts';
 import { type Fields, openScene, type Scene } from '../fixtures/scene.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: a test has checked what it reads of an answer, or will fail on it.
+// biome-ignore lint/suspicious/noExplicitAny: a test fails if a member that it reads is absent.
 type Any = any;
 
 const browser = 'a-browser-of-ann-00001';
@@ -93,7 +93,7 @@ describe('the protocol', () => {
     expect(JSON.stringify(content)).toContain('Shop');
   });
 
-  it('describes the input of each tool as JSON Schema, in few words', async () => {
+  it('describes the input of each tool in a short JSON Schema', async () => {
     const client = await connect(scene.tokens.server);
     const listed = (await client.listTools()).tools;
     const ajv = new Ajv2020({ strict: false });
@@ -142,7 +142,7 @@ describe('access', () => {
     ['viewer', reads],
     ['editor', [...reads, 'save_segment']],
     ['server', Object.keys(tools)],
-  ] as const)('offers a token of kind %s its tools only', async (kind, expected) => {
+  ] as const)('offers only the tools that a token of kind %s may use', async (kind, expected) => {
     const client = await connect(scene.tokens[kind]);
     expect((await client.listTools()).tools.map(({ name }) => name).sort()).toEqual([...expected].sort());
     for (const name of Object.keys(tools).filter((one) => !(expected as readonly string[]).includes(one)))
@@ -177,7 +177,7 @@ describe('access', () => {
     expect([status, body.error.code]).toEqual([403, 'server_token_in_browser']);
   });
 
-  it('gives a token of kind agent no other operation', async () => {
+  it('rejects a token of kind agent on other paths', async () => {
     const { status, body } = await scene.get('/report/reportTotals', { tokenUUID: scene.tokens.agent, from });
     expect([status, body.error.code]).toEqual([403, 'token_kind']);
   });
@@ -201,7 +201,7 @@ describe('an answer', () => {
     expect(JSON.stringify(data)).not.toContain(scene.tokens.browser);
   });
 
-  it('lists the catalogue, by text and up to a limit', async () => {
+  it('lists the entries of the catalogue that contain a text, up to a limit', async () => {
     const all = await ask('list_events');
     expect(all.data).toMatchObject({ matching: 1, entry: [{ eventID: 7, eventName: 'Basket filled' }] });
     expect(all.console).toBe(link('catalogue'));

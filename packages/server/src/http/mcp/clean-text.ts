@@ -1,6 +1,6 @@
 /** Cleans the text that visitors and other systems sent, before an agent reads it. */
 
-/** The characters of a text that are shown to an agent. */
+/** The maximum number of characters of a text that an agent reads. */
 export const maxTextLength = 300;
 
 /**
@@ -12,7 +12,7 @@ const breaks = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
 /** Returns a text of at most 301 characters on one line, without invisible characters. */
 export const cleanText = (text: string): string => {
-  // Cut first, because a text can be long. A few characters more are kept for those that are removed.
+  // Cuts first, because a text can be very long, but to twice the maximum, because characters are removed next.
   const clean = text
     .slice(0, maxTextLength * 2)
     .replace(invisible, '')

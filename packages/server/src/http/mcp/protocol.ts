@@ -1,4 +1,4 @@
-/** Answers the messages of the Model Context Protocol. Imports its implementation, which takes 0.3 s to load. */
+/** Responds to messages of the Model Context Protocol. Imports its implementation, which takes 0.3 s to load. */
 import {
   createMcpHandler,
   type McpHttpHandler,

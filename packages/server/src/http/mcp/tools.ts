@@ -25,7 +25,7 @@ export interface Tool {
   readonly isWrite?: true;
 }
 
-/** Entries per page of a tool, if `limit` is absent: an answer takes up an agent's context. */
+/** The default number of entries per page: low, because answers take up an agent's context. */
 export const defaultLimit = 20;
 
 /** The operations that return counts, and nothing about a person. Only these accept tokens of kind `agent`. */
@@ -55,7 +55,7 @@ const catalogueInput = z.object({
 });
 type CatalogueInput = z.output<typeof catalogueInput>;
 
-/** Returns the entries that contain the text, up to the limit, and how many there are. */
+/** Returns up to `limit` entries that contain the text, and the number of all such entries. */
 const selectEntries = <Entry extends object>(
   entries: readonly Entry[],
   textsOf: (entry: Entry) => readonly (string | number)[],
@@ -140,7 +140,7 @@ const listRefused = async (call: CallOperation, fields: InputOf<'listRefused'>):
     ...others,
     refused: refused.map(({ request, ...each }) => ({
       ...each,
-      // One text, because a request can have a thousand events.
+      // As one string, because a request can have a thousand events.
       request: JSON.stringify(cleanValue(request)),
     })),
   };
