@@ -28,9 +28,10 @@ const fileOf = (path: string): string => `${path}${path === '' || path.endsWith(
 /** Empties the folder and builds into it. Returns the number of pages. */
 export const buildDocs = async (folder: string): Promise<number> => {
   // Loaded lazily: often there is nothing to build.
-  const [{ createSite, searchEntries }, { layout }, { buildAssets }, { pictures }] = await Promise.all([
+  const [{ createSite, searchEntries }, { layout }, markdown, { buildAssets }, { pictures }] = await Promise.all([
     import('./site.ts'),
     import('./layout.ts'),
+    import('./to-markdown.ts'),
     import('./assets.ts'),
     import('./images.ts'),
   ]);
@@ -42,7 +43,11 @@ export const buildDocs = async (folder: string): Promise<number> => {
     site.pages.some(({ content }) => String(content).includes(path));
   const write = (path: string, content: string | Buffer) => writeFile(join(folder, path), content);
   await Promise.all([
-    ...site.pages.map(async (page) => write(fileOf(page.path), String(await layout(page, site.groups, names)))),
+    ...site.pages.flatMap((page) => [
+      Promise.resolve(layout(page, site.groups, names)).then((html) => write(fileOf(page.path), String(html))),
+      write(markdown.markdownFileOf(page.path), page.markdown ?? markdown.toMarkdown(String(page.content))),
+    ]),
+    write('llms.txt', markdown.writeIndex(site.pages, site.groups)),
     ...[...files].flatMap(([path, content]) => [
       write(path, content),
       write(`${path}.br`, brotliCompressSync(content)),

@@ -2,6 +2,7 @@
 import { html } from 'hono/html';
 import type { AssetNames } from './assets.ts';
 import { type HTML, type NavigationGroup, type NavigationLink, type Page, relativePath } from './page.ts';
+import { markdownFileOf } from './to-markdown.ts';
 
 const label = ({ label: text, isCode }: NavigationLink): HTML => (isCode ? html`<code>${text}</code>` : html`${text}`);
 
@@ -50,6 +51,7 @@ export const layout = (page: Page, groups: readonly NavigationGroup[], assets: A
 <meta name="color-scheme" content="light dark">
 <title>${path === '' ? title : `${title} · Firsthand`}</title>
 <meta name="description" content="${description}">
+<link rel="alternate" type="text/markdown" href="${to(markdownFileOf(path))}">
 <link rel="icon" href="${to(assets.icon)}" type="image/svg+xml">
 <link rel="stylesheet" href="${to(assets.style)}">
 <script type="module" src="${to(assets.script)}"></script>

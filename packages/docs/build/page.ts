@@ -20,6 +20,8 @@ export interface Page {
   /** One sentence, for search engines and results. */
   readonly description: string;
   readonly content: HTML;
+  /** The page as Markdown, for a page with a Markdown source. */
+  readonly markdown?: string;
   /** Headings for the table of contents. */
   readonly headings?: readonly { readonly anchor: string; readonly title: string }[];
   /** `wide` has samples next to its text. */

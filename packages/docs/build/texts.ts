@@ -8,6 +8,7 @@ import { pictures } from './images.ts';
 import { manuals } from './manuals.ts';
 import { plainText, type Rendered, renderMarkdown } from './markdown.ts';
 import { fillInDefaults, type NavigationGroup, type Page, placeholders, relativePath } from './page.ts';
+import { cleanSource, markdownFileOf } from './to-markdown.ts';
 
 const repository = new URL('../../../', import.meta.url);
 const guidesFolder = 'packages/docs';
@@ -82,6 +83,10 @@ const toPage = (file: string, path: string, isGuide: boolean): Page => {
     headings,
     sections,
     content: html`${intro}${isGuide ? variablesBlock(readText(file)) : ''}${rest}`,
+    markdown: cleanSource(insertPlaceholders(readText(file)), (href) => {
+      const to = pageOf(posix.join(posix.dirname(file), href));
+      return to === undefined ? pictures.get(posix.basename(href))?.path : markdownFileOf(to);
+    }),
   };
 };
 

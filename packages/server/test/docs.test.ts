@@ -20,6 +20,8 @@ test.each([[{}], [{ BASE_PATH: '/s/', TRACKER_PATH: '/kettle.js' }]])(
       const response = await fetch(`${url}/docs/${path}`);
       const page = await response.text();
       expect([response.status, page.includes('{firsthand:')], path).toEqual([200, false]);
+      const markdown = await fetch(`${url}/docs/${path || 'index'}.md`);
+      expect([markdown.status, await markdown.text()]).toEqual([200, expect.stringMatching(/^# .+\n\n/)]);
       if (path === '' || path.startsWith('reference/')) expect(page, path).toContain(`<span data-root>${url}</span>`);
     }
     const page = await (await fetch(`${url}/docs/`)).text();

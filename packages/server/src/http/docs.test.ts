@@ -20,6 +20,8 @@ beforeAll(async () => {
     'guide.html',
     `<code>curl {firsthand:root}/x /s{firsthand:tracker-stem}.js /s{firsthand:tracker-stem}.full.js</code>${'<p>text</p>'.repeat(200)}`,
   );
+  write('guide.md', '# Guide\n\ncurl {firsthand:root}/x?a=1&b=2\n');
+  write('llms.txt', '# Firsthand\n\n- [Guide]({firsthand:root}/docs/guide.md)\n');
   write('reference/index.html', '<h1>Reference</h1>');
   write('reference/logEvent.html', '<code>{firsthand:page-folder}picture</code>');
   write('assets/docs.0123abcd.css', style);
@@ -152,6 +154,15 @@ describe('a page of the documentation', () => {
   ])('is not served at %s', async (path) => {
     expect((await request(path)).status).toBe(404);
   });
+});
+
+it.each([
+  ['/docs/guide.md', `# Guide\n\ncurl ${root}/x?a=1&b=2\n`],
+  ['/docs/llms.txt', `# Firsthand\n\n- [Guide](${root}/docs/guide.md)\n`],
+])('serves %s as Markdown with this server’s address', async (path, content) => {
+  const { status, headers, bytes } = await request(path);
+  expect([status, bytes.toString()]).toEqual([200, content]);
+  expect(headers.get('content-type')).toBe('text/markdown; charset=utf-8');
 });
 
 it('caches assets forever', async () => {

@@ -18,17 +18,17 @@ const requestFolder = ({ trackerPath, apiPrefix = folderOf(trackerPath) }: PageP
 
 /**
  * Fills in a page's placeholders (`placeholders` in packages/docs/build/page.ts), which occur only in text, not in
- * attributes.
+ * attributes. `escapeValue` escapes a value for the page.
  */
-const fill = (page: string, root: string, paths: PagePaths): string => {
+const fill = (page: string, root: string, paths: PagePaths, escapeValue: (text: string) => string): string => {
   const { trackerPath } = paths;
   const values: Readonly<Record<string, () => string>> = {
     'script-tag': () =>
-      escapeHTML(hasScriptTag() ? scriptTag('{firsthand:root}', 'browser_…', paths) : 'not built: run npm run build'),
-    'tracker-stem': () => escapeHTML(trackerPath.replace(/\.js$/, '')),
-    'page-folder': () => escapeHTML(requestFolder(paths)),
-    // The page's script replaces it with the address at which the reader reached the server.
-    root: () => `<span data-root>${escapeHTML(root)}</span>`,
+      escapeValue(hasScriptTag() ? scriptTag('{firsthand:root}', 'browser_…', paths) : 'not built: run npm run build'),
+    'tracker-stem': () => escapeValue(trackerPath.replace(/\.js$/, '')),
+    'page-folder': () => escapeValue(requestFolder(paths)),
+    // In HTML, the page's script replaces it with the address at which the reader reached the server.
+    root: () => (escapeValue === escapeHTML ? `<span data-root>${escapeHTML(root)}</span>` : root),
   };
   return Object.entries(values).reduce(
     (text, [name, value]) =>
@@ -39,8 +39,12 @@ const fill = (page: string, root: string, paths: PagePaths): string => {
 
 const name = 'docs';
 
+const markdownHeaders = { 'Cache-Control': 'no-cache', 'Content-Type': 'text/markdown; charset=utf-8' };
+const asIs = (text: string): string => text;
+
 /**
- * Returns the routes of the documentation: `/docs/`, `/docs/<guide>`, `/docs/reference/<operation>`, and their assets.
+ * Returns the routes of the documentation: `/docs/`, `/docs/<guide>`, `/docs/reference/<operation>`, each also as
+ * Markdown (`/docs/<guide>.md`), their list `/docs/llms.txt`, and their assets.
  */
 export const docsRoutes = (
   { folder, root }: DocsFiles,
@@ -49,14 +53,15 @@ export const docsRoutes = (
   const files = (within: string): string[] => readdirSync(join(folder, within)).map((file) => within + file);
   const pages = ['', 'reference/']
     .flatMap(files)
-    .filter((file) => file.endsWith('.html'))
+    .filter((file) => /\.(?:html|md)$|^llms\.txt$/.test(file))
     .map((file) => {
       // Read at startup because a build might replace the files while the server runs.
       const page = readFileSync(join(folder, file), 'utf8');
-      const variants = () => compressed(fill(page, root(), paths));
+      const isHTML = file.endsWith('.html');
+      const variants = () => compressed(fill(page, root(), paths, isHTML ? escapeHTML : asIs));
       return {
         path: `/docs/${file.replace(/(?:(?<=^|\/)index)?\.html$/, '')}`,
-        route: staticRoute({ name, variants, headers: pageHeaders }),
+        route: staticRoute({ name, variants, headers: isHTML ? pageHeaders : markdownHeaders }),
       };
     });
   return [
