@@ -18,13 +18,13 @@ export default [
   {
     name: 'before the first view',
     path: [...beforeFirstView].map((name) => folder + name),
-    limit: '40 kB',
+    limit: '35 kB',
     brotli: true,
   },
   {
     name: 'all scripts, except for the import of files',
     path: [`${folder}*.js`, `!${folder}import-*.js`],
-    limit: '81 kB',
+    limit: '78 kB',
     brotli: true,
   },
   {

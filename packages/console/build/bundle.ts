@@ -10,6 +10,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { pages, secondaryPages } from '../src/frame/pages.ts';
 import { bundledPackages } from './bundled-packages.ts';
+import { oneSharedChunk } from './one-shared-chunk.ts';
 import { operationsTable } from './operations-table.ts';
 
 const source = (name: string): string => fileURLToPath(new URL(`../src/${name}`, import.meta.url));
@@ -48,7 +49,7 @@ export const buildConsole = async (folder: string): Promise<number> => {
     target,
     charset: 'utf8',
     legalComments: 'none',
-    plugins: [operationsTable],
+    plugins: [operationsTable, oneSharedChunk(source('main.tsx'))],
     entryNames: '[name].[hash]',
     chunkNames: '[name].[hash]',
     outdir: '/assets',
