@@ -1,4 +1,5 @@
 /** Tests the tools of /mcp with the official client and each kind of token. */
+import { type Operation, operations } from '@firsthand/contract/operations';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -178,8 +179,13 @@ describe('access', () => {
   });
 
   it('rejects a token of kind agent on other paths', async () => {
-    const { status, body } = await scene.get('/report/reportTotals', { tokenUUID: scene.tokens.agent, from });
-    expect([status, body.error.code]).toEqual([403, 'token_kind']);
+    const headers = { Authorization: `Bearer ${scene.tokens.agent}` };
+    for (const { methods, paths } of Object.values<Operation>(operations)) {
+      for (const path of paths) {
+        const { status, body } = await scene.send(path, { method: methods[0], headers });
+        expect([path, status, body.error.code]).toEqual([path, 403, 'token_kind']);
+      }
+    }
   });
 
   it('does not let a token of kind agent select contacts', async () => {
@@ -189,6 +195,28 @@ describe('access', () => {
       const asText = await call(scene.tokens.agent, 'get_totals', { from, filter: JSON.stringify(filter) });
       expect(asText.isError).toBe(true);
       expect((await call(scene.tokens.viewer, 'get_totals', { from, filter })).isError).toBe(false);
+    }
+  });
+
+  it('does not let a token of kind agent select contacts with a segment', async () => {
+    const saved = { segmentName: 'Contacts', filter: { not: { contact: {} } } };
+    await scene.post('/report/createSegment', { tokenUUID: scene.tokens.server, ...saved });
+    onTestFinished(async () => {
+      await scene.post('/report/deleteSegment', { tokenUUID: scene.tokens.server, segmentName: 'Contacts' });
+    });
+    const filter = { and: [{ segment: 'Contacts' }] };
+    const requests = [
+      ['get_totals', { from, filter }],
+      ['get_breakdown', { from, filter, by: 'event' }],
+      ['get_funnel', { from, step: [{ event: 7 }, filter] }],
+      ['get_retention', { from, first: filter }],
+      ['get_retention', { from, back: { did: { filter } } }],
+      ['get_live', { filter }],
+    ] as const;
+    for (const [name, fields] of requests) {
+      const { texts } = await call(scene.tokens.agent, name, fields);
+      expect([name, ...texts]).toEqual([name, expect.stringMatching(/403 token_kind.*the segment that has it/)]);
+      expect((await call(scene.tokens.viewer, name, fields)).isError).toBe(false);
     }
   });
 });

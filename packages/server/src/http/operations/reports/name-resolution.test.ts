@@ -6,7 +6,7 @@ import { createNameResolver, type NameStore } from './name-resolution.ts';
 import { createReportRunner } from './run-report.ts';
 
 const isVip = { contact: { contactTagID: 'vip' } };
-const reader = {};
+const reader = { access: { kind: 'viewer' } } as const;
 
 /** Sets up a store that feeds endless parts with one contact each or, with `tags` in its catalogue, a single part. */
 const setUp = ({ tags = [] as string[], afterEach = () => {} } = {}) => {
@@ -29,7 +29,7 @@ const setUp = ({ tags = [] as string[], afterEach = () => {} } = {}) => {
 it('stops reading contacts when the client disconnects', async () => {
   const client = new AbortController();
   const { resolve, parts } = setUp({ afterEach: () => parts.length === 2 && client.abort() });
-  const names = resolve(1, { filters: [isVip] }, { now: 0, reader: { signalOf: () => client.signal } });
+  const names = resolve(1, { filters: [isVip] }, { now: 0, reader: { ...reader, signalOf: () => client.signal } });
   await expect(names).rejects.toMatchObject({ code: 'no_reports', message: 'the client disconnected' });
   expect(parts.length).toBe(2);
 });

@@ -8,7 +8,7 @@ import { Refusal } from '../../../shared/refusal.ts';
 import type { Store } from '../../../store/store.ts';
 import { type ResolvedNames, toEventKinds, toUnitedIDs } from './conditions.ts';
 import { type ContactMatches, createContactFinder } from './contact-lookup.ts';
-import type { Reader, ReportRunner } from './run-report.ts';
+import type { AuthorizedReader, ReportRunner } from './run-report.ts';
 
 /** The part of the store that name resolution reads. */
 export type NameStore = Pick<Store, 'listCatalogue' | 'listSegments' | 'feedContacts'>;
@@ -23,7 +23,7 @@ export type ResolveNames = (
   account: number,
   fields: NamingFields,
   /** If `reader` is null, contacts are not searched. */
-  options: { readonly now: number; readonly reader: Reader | null },
+  options: { readonly now: number; readonly reader: AuthorizedReader | null },
 ) => Promise<ResolvedNames>;
 
 const countOnPeople = (filter: Filter): number =>
@@ -32,12 +32,22 @@ const countOnPeople = (filter: Filter): number =>
   Number(filter.personFirst !== undefined) +
   partsOf(filter).reduce((sum, [part]) => sum + countOnPeople(part), 0);
 
+/** Whether a filter has a condition on contacts, which could select a single person. */
+const selectsContacts = (filter: Filter): boolean =>
+  filter.contact !== undefined || partsOf(filter).some(([part]) => selectsContacts(part));
+
 /**
  * Returns a function that resolves names before the report runs, so that the report includes every acknowledged change.
  */
 export const createNameResolver = (store: NameStore, runner: Pick<ReportRunner, 'prepare'>): ResolveNames => {
   const findContacts = createContactFinder(store, runner);
   return async (account, { filters, by = [] }, { now, reader }) => {
+    // Checked here, because only here have segments been replaced with their filters.
+    if (reader?.access.kind === 'agent' && filters.some(selectsContacts)) {
+      const message =
+        'a token of kind agent can’t select contacts: remove the `contact` condition or the segment that has it, or use a viewer token';
+      throw new Refusal('token_kind', { message });
+    }
     const onPeople = filters.reduce((sum, filter) => sum + countOnPeople(filter), 0);
     if (onPeople > limits.conditionsOnPeople)
       throw new Refusal('invalid_field', {

@@ -27,7 +27,7 @@ import { createNameResolver, type NameStore } from './name-resolution.ts';
 import { ownSitesOf } from './own-sites.ts';
 import { createPeopleHandler } from './people.ts';
 import { edgesWithin, type Range, rangesOf } from './ranges.ts';
-import { createReportRunner, type Reader } from './run-report.ts';
+import { type AuthorizedReader, createReportRunner } from './run-report.ts';
 import { withUnlistedNames } from './unlisted-names.ts';
 
 type ReportOperation = 'reportTotals' | 'reportBreakdown' | 'reportFunnel' | 'reportRetention';
@@ -187,7 +187,7 @@ interface ReportRequest<Name extends ReportOperation> {
   /** When the report runs, in milliseconds since 1970. */
   readonly time: number;
   /** Null if the request is only validated. */
-  readonly reader: Reader | null;
+  readonly reader: AuthorizedReader | null;
   readonly spareIntervals?: number;
 }
 

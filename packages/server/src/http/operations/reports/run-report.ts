@@ -6,6 +6,8 @@ import type { Caller } from '../../access/caller.ts';
 
 /** The client that waits for a report. */
 export type Reader = Pick<Caller, 'signalOf' | 'isShared'>;
+/** The client, and what its token may read. */
+export type AuthorizedReader = Reader & { readonly access: Pick<Caller['access'], 'kind'> };
 
 /** Without `reports`, every call is refused. */
 export const createReportRunner = (reports: Reports | undefined) => {
