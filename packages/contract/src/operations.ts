@@ -126,7 +126,7 @@ export const operations = {
   }),
   createToken: post({
     summary: 'Create a token. Only this call returns the text of a secret token.',
-    details: 'A server token may create browser, viewer, editor and server tokens for its own account.',
+    details: 'A server token may create browser, agent, viewer, editor and server tokens for its own account.',
     paths: ['/account/createToken'],
     tokens: owners,
     example: ['tokenName', 'expiresTime'],

@@ -83,7 +83,7 @@ export const removeMemberInput = z.object({
   memberID: field.memberID,
   descendants: field.describe(
     field.optional(field.flag),
-    'Also revokes the viewer, editor and server tokens that the member created, directly or indirectly, and the share links and open invitations of the member.',
+    'Also revokes the agent, viewer, editor and server tokens that the member created, directly or indirectly, and the share links and open invitations of the member.',
     true,
   ),
 });

@@ -14,7 +14,7 @@
  * | term            | meaning                                                                                      |
  * |-----------------|----------------------------------------------------------------------------------------------|
  * | account         | a tenant; it owns tokens, catalogues, contacts, users and events                             |
- * | token           | authorizes requests. Kinds: browser (public), viewer, editor, server, operator               |
+ * | token           | authorizes requests. Kinds: browser (public), agent, viewer, editor, server, operator        |
  * | live token      | a token that is neither revoked nor expired                                                  |
  * | member          | a person who may sign in to the console                                                      |
  * | access          | a member's token; its secret is discarded, so it can only create sessions                    |

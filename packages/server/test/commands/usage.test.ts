@@ -11,7 +11,7 @@ describe('a command with invalid arguments', () => {
     [['account', 'create', '--name', ''], /^firsthand: --name is required\n$/],
     [
       ['token', 'create', '--kind', 'god'],
-      /^error: [^\n]+ Allowed choices are browser, viewer, editor, server, operator\.\n$/,
+      /^error: [^\n]+ Allowed choices are browser, agent, viewer, editor, server, operator\.\n$/,
     ],
     [['token', 'create', '--kind', 'server'], /^firsthand: --account is required for a server token\n$/],
     [['token', 'create', '--kind', 'operator', '--account', 'x'], /^firsthand: an operator token [^\n]+\n$/],

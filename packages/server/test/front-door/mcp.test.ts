@@ -164,6 +164,7 @@ describe('access', () => {
   ])('asks for a token if the request has %s', async (_, headers, code) => {
     const { status, body, ...response } = await scene.post('/mcp', ping, headers());
     expect([status, body.error.code]).toEqual([401, code]);
+    expect(body.error.message).not.toContain('tokenUUID');
     expect(response.headers.get('www-authenticate')).toBe('Bearer');
   });
 
@@ -329,7 +330,8 @@ describe('text from visitors', () => {
 
 describe('an error', () => {
   it.each([
-    ['an unknown field', 'get_totals', { from, fitler: {} }, /400 unknown_field: .*fitler.*filter/],
+    ['an unknown field', 'get_totals', { from, fitler: {} }, /400 unknown_field: .*fitler.*get_totals.*filter`\?$/],
+    ['a field of another tool', 'get_totals', { from, step: [] }, /400 unknown_field: .*takes[^.]*[a-z]\.$/],
     ['a missing field', 'get_totals', {}, /400 missing_field: `from`/],
     ['a malformed field', 'get_funnel', { from, step: [{ event: 7 }] }, /400 invalid_field: `step`/],
     ['an unknown contact', 'get_contact_history', { contactUUID: 'nobody' }, /404 unknown_contact/],

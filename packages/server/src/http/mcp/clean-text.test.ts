@@ -11,6 +11,9 @@ describe('cleanText', () => {
     ['zero-width characters', 'a\u200bb\u200cc\u200dd\u2060e\ufefff\u00adg', 'abcdefg'],
     ['tag characters', `a${String.fromCodePoint(0xe0001, 0xe0041, 0xe007f)}b`, 'ab'],
     ['variation selectors', `a\ufe0f${String.fromCodePoint(0xe0100, 0xe01ef)}b`, 'ab'],
+    ['fillers', 'a\u034fb\u115fc\u3164d\uffa0e', 'abcde'],
+    ['half of a character', 'a\ud83fb', 'ab'],
+    ['a long text whose last character is cut', `${'x'.repeat(299)}🫖🫖`, `${'x'.repeat(299)}…`],
     ['a long text', 'x'.repeat(301), `${'x'.repeat(300)}…`],
     ['hidden characters before a text', `${'\u200b'.repeat(1_000)}a`, '…'],
   ])('cleans %s', (_, text, expected) => {

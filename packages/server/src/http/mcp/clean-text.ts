@@ -4,10 +4,10 @@
 export const maxTextLength = 300;
 
 /**
- * Matches what can hide text or change how it is displayed: bidi controls, zero-width and tag characters, and variation
- * selectors, which can encode a whole message.
+ * Matches what can hide text or change how it is displayed: bidi controls, fillers, zero-width and tag characters, and
+ * variation selectors. Also matches half of a character, which a cut can leave.
  */
-const invisible = /\p{Cf}|\p{Variation_Selector}/gu;
+const invisible = /[\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
 const breaks = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
 /** Returns a text of at most 301 characters on one line, without invisible characters. */
@@ -17,7 +17,8 @@ export const cleanText = (text: string): string => {
     .slice(0, maxTextLength * 2)
     .replace(invisible, '')
     .replace(breaks, ' ');
-  return clean.length > maxTextLength || text.length > maxTextLength * 2 ? `${clean.slice(0, maxTextLength)}…` : clean;
+  const isCut = clean.length > maxTextLength || text.length > maxTextLength * 2;
+  return isCut ? `${clean.slice(0, maxTextLength).replace(invisible, '')}…` : clean;
 };
 
 /** Returns a copy of a JSON value in which all strings and member names are clean. */

@@ -15,6 +15,7 @@ import { headersOf, refusalResponse } from '../responses/responses.ts';
 import type { Route } from '../routes.ts';
 import type { AgentRequest, ProtocolDependencies } from './protocol.ts';
 
+const noToken = 'the request has no token: send the header `Authorization: Bearer <token>`';
 const tokens = ['agent', 'viewer', 'editor', 'server'] as const;
 
 interface Dependencies extends ProtocolDependencies {
@@ -30,7 +31,7 @@ interface Dependencies extends ProtocolDependencies {
 
 export const createMcpRoute = (dependencies: Dependencies): Route => {
   const { admit, budgetOf, authenticateCaller, consoleOrigin, base, now } = dependencies;
-  let protocol: Promise<McpHttpHandler> | undefined;
+  let handler: McpHttpHandler | undefined;
 
   return {
     name: 'mcp',
@@ -46,13 +47,14 @@ export const createMcpRoute = (dependencies: Dependencies): Route => {
         const time = now();
         const message = await readInput(c.req.raw, limits.bodyBytes, source, budgetOf(c));
         // A session of the console is not accepted: its cookie is for the console's own pages.
-        if (namedToken({}, headers) === undefined) throw new Refusal('missing_token', { field: 'tokenUUID' });
+        if (namedToken({}, headers) === undefined) throw new Refusal('missing_token', { message: noToken });
         const caller = await authenticateCaller('/mcp', { tokens }, {}, c, time);
         // Loaded on the first request, because loading takes 0.3 s.
-        protocol ??= import('./protocol.ts').then(({ createProtocol }) => createProtocol(dependencies));
+        const { createProtocol } = await import('./protocol.ts');
+        handler ??= createProtocol(dependencies);
         const root = (consoleOrigin ?? new URL(url).origin) + base;
         const extra = { caller, headers, exchange, root } satisfies AgentRequest;
-        const response = await (await protocol).fetch(new Request(url, { method: 'POST', headers, signal }), {
+        const response = await handler.fetch(new Request(url, { method: 'POST', headers, signal }), {
           parsedBody: message,
           authInfo: { token: '', clientId: '', scopes: [], extra },
         });

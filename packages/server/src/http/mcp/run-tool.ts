@@ -65,9 +65,8 @@ export const listTools = (kind: TokenKind) => {
     }));
 };
 
-const checkFields = <Out>(name: string, input: z.ZodType<Out>, fields: Fields): Out => {
-  const unknown = findUnknownParameter(name, input, fields);
-  const checked: Checked<Out> = unknown ? { ok: false, problem: unknown } : check(input, fields);
+const checkFields = <Out>(input: z.ZodType<Out>, fields: Fields): Out => {
+  const checked: Checked<Out> = check(input, fields);
   if (!checked.ok) throw refusalOf(checked.problem);
   return checked.value;
 };
@@ -85,7 +84,7 @@ const createCall =
   (handlers: OperationHandlers, { caller, headers }: ToolRequest): CallOperation =>
   async (name, fields) => {
     checkRight(name, { tokens: kindsFor(name) }, caller.access, headers);
-    const input = checkFields(name, operations[name].input as z.ZodType, fields);
+    const input = checkFields(operations[name].input as z.ZodType, fields);
     return (handlers[name] as (input: unknown, caller: Caller) => Promise<never>)(input, caller);
   };
 
@@ -118,7 +117,7 @@ const rangeOf = (tool: Tool, data: Fields, fields: Fields, { access, time }: Cal
 
 export const refusalText = ({ code, message, retryAfterSeconds }: Refusal): string =>
   cleanText(
-    `${statusOf(code)} ${code}: ${message}.${retryAfterSeconds === undefined ? '' : ` Try again in ${Math.ceil(retryAfterSeconds)} seconds.`}`,
+    `${statusOf(code)} ${code}: ${message}${/[.?]$/.test(message) ? '' : '.'}${retryAfterSeconds === undefined ? '' : ` Try again in ${Math.ceil(retryAfterSeconds)} seconds.`}`,
   );
 
 /** Runs a tool and returns the texts of its answer. Rejects with Refusal. */
@@ -129,7 +128,9 @@ export const runTool = async (handlers: OperationHandlers, request: ToolRequest)
   const fields = isPaged(tool) ? { limit: defaultLimit, ...request.fields } : request.fields;
   const call = createCall(handlers, request);
   const { run = (_, given) => call(tool.operation, given) } = tool;
-  const input = tool.input ? checkFields(name, tool.input, fields) : fields;
+  const unknown = findUnknownParameter(name, inputOf(tool), fields);
+  if (unknown) throw refusalOf(unknown);
+  const input = tool.input ? checkFields(tool.input, fields) : fields;
   // `through` and `milliseconds` of reports mean nothing to an agent.
   const { through, milliseconds, ...data } = (await run(call, input as never)) as Fields;
   const { from, to, timezone, ...rest } = data;
