@@ -39,7 +39,7 @@ const unescapeHTML = (html: string): string =>
   html.replaceAll(/&(lt|gt|quot|amp|nbsp|#39|#x27);/g, (_, name: string) => entities[name] ?? '');
 const withoutTags = (html: string): string => unescapeHTML(html.replaceAll(/<[^>]*>/g, ''));
 
-/** The path of a link, relative to the folder of its page, as that of a Markdown file. */
+/** Converts the path of a link, relative to the folder of its page, to the path of the Markdown file. */
 const toMarkdownLink = (href: string): string => {
   if (/^(?:[a-z]+:|#)/.test(href)) return href;
   const [path = '', anchor] = href.split('#');
@@ -105,7 +105,7 @@ export const toMarkdown = (html: string): string => {
       .replaceAll(/(?<=^- .*)\s*\n(?=- )/gm, '\n')
       .replaceAll(/(?<=^\|.*)\s*\n(?=\|)/gm, '\n')
       .replaceAll(/\n{3,}/g, '\n\n')
-      // What is above the title of a page is for readers of the page.
+      // Removes what is above the title, such as navigation.
       .replace(/^[^#][\s\S]*?(?=^# )/m, '')
       .replaceAll(/\s*\ue000(\d+)\ue000\s*/g, (_, index: string) => `\n\n${blocks[Number(index)]}\n\n`)
       .trim()
