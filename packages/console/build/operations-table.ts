@@ -5,21 +5,34 @@
 import { type Operation, type OperationName, operationNames, operations } from '@firsthand/contract/operations';
 import type { Plugin } from 'esbuild';
 
-/** The name of an operation is the end of its path, so that each name is in the bundle once. */
-const toEntry = (name: OperationName) => {
-  const { methods, paths, slow, stream }: Operation = operations[name];
-  const [path = ''] = paths;
-  if (!path.endsWith(`/${name}`)) throw new Error(`the first path of ${name} must end in its name: ${path}`);
-  const flags = { ...(slow && { slow }), ...(stream && { stream }) };
-  return [methods[0], path, ...(Object.keys(flags).length > 0 ? [flags] : [])];
+/** The name of an operation; `?` marks a GET, `!` a slow operation. */
+const toEntry = (name: OperationName): string => {
+  const { methods, slow }: Operation = operations[name];
+  return `${name}${methods[0] === 'GET' ? '?' : ''}${slow ? '!' : ''}`;
+};
+
+/** Groups the operations by the folder of their first path, so that each folder and name is in the bundle once. */
+const groupByFolder = (): string => {
+  const folders = new Map<string, OperationName[]>();
+  for (const name of operationNames) {
+    const [path] = operations[name].paths;
+    if (!path.endsWith(`/${name}`)) throw new Error(`the first path of ${name} must end in its name: ${path}`);
+    const folder = path.slice(0, -name.length);
+    folders.set(folder, [...(folders.get(folder) ?? []), name]);
+  }
+  return [...folders].map(([folder, names]) => [folder, ...names.map(toEntry)].join(' ')).join();
 };
 
 const table = (): string => `
 export const operations = Object.fromEntries(
-  ${JSON.stringify(operationNames.map(toEntry))}.map(([method, path, flags]) => [
-    path.split("/").pop(),
-    { methods: [method], paths: [path], ...flags },
-  ]),
+  "${groupByFolder()}".split(",").flatMap((group) => {
+    const [folder, ...entries] = group.split(" ");
+    return entries.map((entry) => {
+      const name = entry.replace(/\\W/g, "");
+      const methods = [entry.includes("?") ? "GET" : "POST"];
+      return [name, { methods, paths: [folder + name], slow: entry.includes("!") }];
+    });
+  }),
 );
 export const operationNames = Object.keys(operations);`;
 

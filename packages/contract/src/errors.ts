@@ -39,6 +39,7 @@ export const errors = {
   unknown_token: { status: 404, when: 'no token of the account has this tokenID' },
   unknown_member: { status: 404, when: 'no member of the account has this memberID' },
   unknown_refused: { status: 404, when: 'no refused request of the account has this refusedID' },
+  unknown_webhook: { status: 404, when: 'no webhook of the account has this webhookID' },
   unknown_import: { status: 404, when: 'no import of the account has this importID' },
   unknown_entry: { status: 404, when: 'the catalogue has no entry with this ID' },
   unknown_view: { status: 404, when: 'no view of the account has this name' },

@@ -66,6 +66,21 @@ export const limits = {
   rowsPerSharedBreakdown: 100,
   /** The JSON of all reports of a share link, including the filters of its segments. */
   shareLinkBytes: 64 * 1024,
+  /** Webhooks of one account. */
+  webhooksPerAccount: 50,
+  webhookURLLength: 2_048,
+  eventNamesPerWebhook: 100,
+  /** Failed deliveries of a webhook that will be repeated. Beyond this, no new messages are sent. */
+  retriesPerWebhook: 1_000,
+  /** Listed deliveries of a webhook that failed for good: the newest. */
+  failedDeliveriesPerWebhook: 1_000,
+  /** Messages on one page of listWebhookDeliveries, and in one resendWebhook request. */
+  deliveriesPerPage: 100,
+  deliveriesPerResend: 1_000,
+  /** Characters of a response that are stored. */
+  webhookResponseLength: 1_000,
+  /** How long the previous secret of a webhook stays valid after a rotation. */
+  webhookRotationHours: 24,
   /** Members of an account, including invited ones. */
   membersPerAccount: 200,
   passkeysPerMember: 10,

@@ -20,6 +20,7 @@ import * as report from './reports/report.ts';
 import * as segment from './reports/segment.ts';
 import * as shareLink from './reports/share-link.ts';
 import * as view from './reports/view.ts';
+import * as webhook from './webhook.ts';
 
 export interface Operation<Input extends z.ZodType = z.ZodType, Output extends z.ZodType = z.ZodType> {
   readonly summary: string;
@@ -642,6 +643,79 @@ export const operations = {
     refuses: ['unknown_share_link'],
     input: shareLink.revokeShareLinkInput,
     output: shareLink.revokeShareLinkOutput,
+  }),
+  createWebhook: post({
+    summary: 'Create a webhook, which sends events and changes of contacts to a URL as they are stored.',
+    details:
+      'Only this response contains the secret with which each message is signed (Standard Webhooks 1.0.0). The webhook sends what is stored from now on.',
+    paths: ['/webhook/createWebhook'],
+    tokens: server,
+    example: ['description', 'payload'],
+    input: webhook.createWebhookInput,
+    output: webhook.createWebhookOutput,
+  }),
+  listWebhooks: get({
+    summary: 'List the webhooks of the account, oldest first, without their secrets.',
+    paths: ['/webhook/listWebhooks'],
+    tokens: server,
+    input: webhook.listWebhooksInput,
+    output: webhook.listWebhooksOutput,
+  }),
+  updateWebhook: post({
+    summary: 'Change, pause or resume a webhook.',
+    details:
+      'Fields that are absent do not change. A webhook that resumes continues where it stopped: set `state` to `active` after you have repaired an endpoint.',
+    paths: ['/webhook/updateWebhook'],
+    tokens: server,
+    example: ['state'],
+    refuses: ['unknown_webhook'],
+    input: webhook.updateWebhookInput,
+    output: webhook.updateWebhookOutput,
+  }),
+  rotateWebhookSecret: post({
+    summary: 'Replace the secret of a webhook. For 24 hours, messages are signed with both secrets.',
+    paths: ['/webhook/rotateWebhookSecret'],
+    tokens: server,
+    refuses: ['unknown_webhook'],
+    input: webhook.rotateWebhookSecretInput,
+    output: webhook.rotateWebhookSecretOutput,
+  }),
+  deleteWebhook: post({
+    summary: 'Delete a webhook. Messages that are not delivered yet are discarded.',
+    paths: ['/webhook/deleteWebhook'],
+    tokens: server,
+    refuses: ['unknown_webhook'],
+    input: webhook.deleteWebhookInput,
+    output: webhook.deleteWebhookOutput,
+  }),
+  testWebhook: post({
+    summary: 'Send a message of the type `webhook.test` to a webhook now, and return what it answered.',
+    paths: ['/webhook/testWebhook'],
+    tokens: server,
+    slow: true,
+    refuses: ['unknown_webhook'],
+    input: webhook.testWebhookInput,
+    output: webhook.testWebhookOutput,
+  }),
+  listWebhookDeliveries: get({
+    summary: 'List the messages of a webhook after a sequence, with the state of each delivery.',
+    details:
+      'A receiver that cannot be reached from the internet can read its messages with this operation instead: pass `nextSequence` as `after` of the next request.',
+    paths: ['/webhook/listWebhookDeliveries'],
+    tokens: server,
+    example: ['after'],
+    refuses: ['unknown_webhook'],
+    input: webhook.listWebhookDeliveriesInput,
+    output: webhook.listWebhookDeliveriesOutput,
+  }),
+  resendWebhook: post({
+    summary: 'Send one message or a range of messages of a webhook again, with the same IDs.',
+    paths: ['/webhook/resendWebhook'],
+    tokens: server,
+    example: ['through'],
+    refuses: ['unknown_webhook'],
+    input: webhook.resendWebhookInput,
+    output: webhook.resendWebhookOutput,
   }),
 } as const satisfies Record<string, Operation>;
 

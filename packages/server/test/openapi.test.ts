@@ -95,6 +95,7 @@ describe('the examples of the OpenAPI document', () => {
     'refusedID',
     'handover',
     'importID',
+    'webhookID',
   ];
   const operationReference: { readonly [Name in OperationName]?: string } = {
     unlinkUser: 'userUUID',
@@ -338,6 +339,9 @@ describe('error responses', () => {
     unknown_member: () => ({ fields: { memberID: unknownID } }),
     unknown_entry: ({ name }) => ({
       fields: name === 'mergeEntry' ? { entryID: unknownID } : { otherEntryID: unknownID },
+    }),
+    unknown_webhook: ({ name }) => ({
+      fields: { webhookID: unknownID, ...(name === 'resendWebhook' && { sequence: 1 }) },
     }),
     unknown_import: () => ({ fields: { importID: unknownID } }),
     import_undone: async () => {

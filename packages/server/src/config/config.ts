@@ -57,6 +57,7 @@ const reservedSegments = new Set([
     'report',
     'subscriber',
     'user',
+    'webhook',
     ...Object.values(pageNames),
   ],
   ...['b', 'projects', 'v1'],
@@ -295,6 +296,14 @@ export const settings = {
     schema: wholeNumber(1, 10_000),
     fallback: '7',
     needs: 'backupDir',
+  },
+  webhookAllow: {
+    variable: 'WEBHOOK_ALLOW',
+    flag: '--webhook-allow <list>',
+    means:
+      'private networks that webhooks may send to, also without TLS: IP addresses and networks, separated by commas',
+    form: 'IP addresses and networks, separated by commas, such as 10.0.0.0/8,::1',
+    schema: networks,
   },
   reportsDir: {
     variable: 'REPORTS_DIR',

@@ -43,6 +43,7 @@ import { securityTextPath, securityTextRoute } from './security-text.ts';
 import { createSegmentRoutes } from './segment/routes.ts';
 import { trackerRoutes } from './tracker-script.ts';
 import { createTraffic, type Traffic } from './traffic.ts';
+import { createSender, type Sender } from './webhooks/send.ts';
 
 export interface AppOptions extends CountrySources {
   readonly store: Store;
@@ -60,6 +61,8 @@ export interface AppOptions extends CountrySources {
   readonly reports?: Reports | undefined;
   /** The storage quota of each account; no limit if absent. */
   readonly quota?: Quota | undefined;
+  /** Sends messages to webhooks: by default, only to public addresses. */
+  readonly sender?: Sender;
   /** Called when a valid token has arrived on a connection. */
   readonly vouch?: ((socket: Socket) => void) | undefined;
   /** Records token uses. If absent, uses in the last 30 s are lost when the server stops. */
@@ -186,6 +189,7 @@ export const createApp = ({
   rateLimits,
   reports,
   quota,
+  sender = createSender({}),
   countryOf,
   countryHeader,
   vouch,
@@ -213,7 +217,7 @@ export const createApp = ({
     unknownTokenRate: rateLimits.unknownToken,
   });
   const { handlers, replies } = createOperationReplies({
-    ...{ store, log, rateLimits, reports, quota, traffic, countryOf, serviceFacts, refusedPages, isStopping },
+    ...{ store, log, rateLimits, reports, quota, sender, traffic, countryOf, serviceFacts, refusedPages, isStopping },
   });
 
   const sharedViews = createSharedRoutes({

@@ -16,6 +16,7 @@ import { hasDocs } from '../http/docs.ts';
 import type { MetricsAccess } from '../http/metrics.ts';
 import { createErrorResponder } from '../http/routes.ts';
 import type { Traffic } from '../http/traffic.ts';
+import type { Sender } from '../http/webhooks/send.ts';
 import type { Reports } from '../reports/queries.ts';
 import { consoleFolder, docsFolder, trackerFolder } from '../shared/built-folders.ts';
 import type { Store } from '../store/store.ts';
@@ -65,6 +66,7 @@ interface ApplicationOptions {
   readonly traffic: Traffic;
   readonly metrics: MetricsAccess | undefined;
   readonly reports: Reports | undefined;
+  readonly sender: Sender;
   /** Create the first account if the database is empty, and issue a sign-in link for it. */
   readonly firstLink?: boolean | undefined;
   /** When the newest scheduled backup was made, in milliseconds since 1970; undefined if there is none. */
@@ -101,6 +103,7 @@ export const loadApplication = async (withDemo: boolean) => {
     traffic,
     metrics,
     reports,
+    sender,
     firstLink = false,
     newestBackup = () => undefined,
   }: ApplicationOptions): Promise<Application> => {
@@ -142,6 +145,7 @@ export const loadApplication = async (withDemo: boolean) => {
       traffic,
       metrics,
       reports,
+      sender,
       securityContact: config.securityContact,
       serviceFacts: {
         retentionDays: config.retentionDays ?? 0,

@@ -4,6 +4,8 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import type { Demo } from '../demo/demo.ts';
 import { createTraffic } from '../http/traffic.ts';
+import { startDeliveries } from '../http/webhooks/delivery.ts';
+import { createSender } from '../http/webhooks/send.ts';
 import { createLog } from '../logging/log.ts';
 import type { Reports } from '../reports/queries.ts';
 import { findMissingFile, openBackups, openStore } from '../store/open.ts';
@@ -98,6 +100,7 @@ const serveStore = async ({ store, config, options, log, application, failure }:
   if (config.operatorToken) await registerOperatorToken(store, config.operatorToken, { log, time: Date.now() });
   const createApplication = await application;
   const traffic = createTraffic();
+  const sender = createSender({ allow: config.webhookAllow });
   const startBackupSchedule = await openScheduledBackups(config, log);
   let backups: ScheduledBackups | undefined;
   const startTime = Date.now();
@@ -122,6 +125,7 @@ const serveStore = async ({ store, config, options, log, application, failure }:
     traffic,
     metrics: metrics?.access,
     reports: options.reports ?? openedReports?.reports,
+    sender,
     firstLink: options.firstLink,
     newestBackup: () => backups?.newestTime(),
   }).catch(async (error) => {
@@ -137,6 +141,7 @@ const serveStore = async ({ store, config, options, log, application, failure }:
   });
   const url = rootURL({ ...config, port });
   const stopRetentionJob = startRetentionJob(store, { days: config.retentionDays || undefined, log });
+  const stopDeliveries = startDeliveries({ store, send: sender.send, log });
   backups = startBackupSchedule?.();
   log.info({ address: url, database: config.databaseURL }, 'listening');
 
@@ -145,7 +150,8 @@ const serveStore = async ({ store, config, options, log, application, failure }:
     const drained = drain(drainMs, () => {
       stopping = true;
     });
-    const [cutOff] = await Promise.all([drained, stopRetentionJob(), stop()]);
+    const [cutOff] = await Promise.all([drained, stopRetentionJob(), stopDeliveries(), stop()]);
+    sender.close();
     // Stopped only after the last request, so that the last report is complete.
     await openedReports?.stop();
     await finish();

@@ -40,6 +40,7 @@
  * | refused request | a write refused for its content; it is on its token's list and can be replayed after a fix   |
  * | import          | a file whose records are stored only once, and can be removed together                       |
  * | evicted         | removed from a full list of refused requests                                                 |
+ * | fact            | a change that webhooks send; stored only for accounts with webhooks that want it             |
  */
 
 import type { AuditAction, AuditSubject } from '@firsthand/contract/account/audit';
@@ -48,6 +49,7 @@ import type { ContactStatus } from '@firsthand/contract/contact';
 import type { ErrorCode } from '@firsthand/contract/errors';
 import type { ImportKind, ImportState } from '@firsthand/contract/import';
 import type { ViewPage } from '@firsthand/contract/reports/view';
+import type { WebhookType } from '@firsthand/contract/webhook';
 import type { ContactField, PlainField } from '../identity/contact-view.ts';
 import type { StoreMeasures } from './measures.ts';
 import type { OwnershipRange, ReportFeed, ReportNames } from './report-feed.ts';
@@ -249,10 +251,10 @@ export interface Store extends ReportFeed, ReportNames {
   /** Records when a link was last used. Ignores times before the recorded one. */
   recordShareLinkUse(request: { shareID: string; time: number }): Promise<void>;
   /**
-   * Deletes expired share links and known networks, and console sessions that ended at least a day ago. Keeps sessions
+   * Deletes expired share links and known networks, old facts, and console sessions that ended at least a day ago. Keeps sessions
    * that other rows reference, and the newest session of each token, which shows when a member last signed in.
    *
-   * Each call deletes up to `most` links and up to `most` networks, and examines up to `most` tokens after the token
+   * Each call deletes up to `most` links, networks and facts each, and examines up to `most` tokens after the token
    * `after`. Pass `next` as `after`; null: nothing is left to delete.
    */
   deleteExpired(request: {
@@ -260,6 +262,69 @@ export interface Store extends ReportFeed, ReportNames {
     after: number;
     most: number;
   }): Promise<{ deleted: number; next: number | null }>;
+
+  // Webhooks
+  /**
+   * Creates a webhook, which sends what is stored after the sequence `sentThrough`. Throws Refusal('invalid_field') if
+   * the account already has `limits.webhooksPerAccount` webhooks.
+   */
+  createWebhook(request: NewWebhook): Promise<void>;
+  /** Lists an account's webhooks, oldest first; without `account`, the active webhooks of all accounts. */
+  listWebhooks(request: { account?: number | undefined }): Promise<Webhook[]>;
+  /**
+   * Throws Refusal('unknown_webhook'). `state: 'active'` ends a wait after failures, and the retry of a disabled
+   * webhook continues where it stopped.
+   */
+  updateWebhook(
+    request: Change & { account: number; webhookID: string; changes: Partial<WebhookSettings> },
+  ): Promise<void>;
+  /** Replaces the secret; the previous one stays valid for a day. Throws Refusal('unknown_webhook'). */
+  rotateWebhookSecret(request: Change & { account: number; webhookID: string }): Promise<{ secretTime: number }>;
+  /** Throws Refusal('unknown_webhook'). */
+  deleteWebhook(request: Change & { account: number; webhookID: string }): Promise<void>;
+  /**
+   * Returns the account's changes with after < sequence ≤ through, ascending, without changes of erased contacts.
+   * `recognized`: includes new links. All changes up to the returned `through` were examined.
+   */
+  listFacts(query: {
+    account: number;
+    after: number;
+    through: number;
+    limit: number;
+    recognized: boolean;
+  }): Promise<{ facts: Fact[]; through: number }>;
+  /**
+   * Lets a server send a webhook's messages until the time `until`. Returns false if the webhook is no longer active,
+   * is no longer at `sentThrough`, or another server's lease has not expired.
+   */
+  leaseWebhook(request: {
+    webhookID: string;
+    server: string;
+    sentThrough: number;
+    time: number;
+    until: number;
+  }): Promise<boolean>;
+  /**
+   * Records attempts, ends the lease, and returns the webhook as it is now. Records nothing and returns undefined if the
+   * server no longer has the lease.
+   */
+  recordDeliveries(request: DeliveryRecord): Promise<Webhook | undefined>;
+  /** Lists failed deliveries of a webhook, ascending by sequence; with `dueTime`, by the time of the next attempt. */
+  listDeliveries(query: {
+    webhookID: string;
+    /** Only deliveries whose next attempt is due at this time. */
+    dueTime?: number | undefined;
+    after?: number | undefined;
+    through?: number | undefined;
+    limit: number;
+  }): Promise<Delivery[]>;
+  /** Repeats deliveries as soon as possible, with a new schedule. Throws Refusal('unknown_webhook'). */
+  resendDeliveries(request: {
+    account: number;
+    webhookID: string;
+    sequences: readonly number[];
+    time: number;
+  }): Promise<void>;
 
   /** Records when a proxy on a private address forwarded requests while TRUST_PROXY was not set; null clears it. */
   recordUnknownProxy(request: { seenTime: number | null }): Promise<void>;
@@ -667,6 +732,87 @@ export interface ListedShareLink extends ShareLink {
   /** The member who created it in a console session. */
   readonly memberID: string | null;
   readonly lastUsedTime: number | null;
+}
+
+export interface WebhookSettings {
+  readonly url: string;
+  readonly description: string;
+  readonly types: readonly WebhookType[];
+  /** Which events are sent; an empty filter: all. */
+  readonly filter: WebhookFilter;
+  readonly payload: 'thin' | 'full';
+  readonly state: 'active' | 'paused' | 'disabled';
+}
+
+export interface WebhookFilter {
+  readonly eventNames?: readonly string[] | undefined;
+  readonly attrID?: string | undefined;
+  readonly attrValue?: string | undefined;
+}
+
+export interface NewWebhook extends Omit<WebhookSettings, 'state'>, Change {
+  readonly account: number;
+  readonly webhookID: string;
+  readonly sentThrough: number;
+}
+
+export interface Webhook extends WebhookSettings {
+  readonly account: number;
+  readonly webhookID: string;
+  readonly disabledReason: '' | 'gone' | 'failing' | 'token_revoked';
+  readonly secretTime: number;
+  readonly previousSecretTime: number | null;
+  readonly sentThrough: number;
+  /** The number of failed batches since the last success. */
+  readonly failures: number;
+  readonly waitUntil: number;
+  readonly lastSuccessTime: number | null;
+  readonly lastFailureTime: number | null;
+  readonly lastFailure: string;
+  readonly leasedBy: string;
+  readonly leasedUntil: number;
+  /** The number of failed deliveries that will be repeated, and when the next one is due. */
+  readonly retrying: number;
+  readonly nextRetryTime: number | null;
+  readonly createdTime: number;
+  readonly updatedTime: number;
+}
+
+/** A change that webhooks send. Identifiers of absent objects are ''. */
+export interface Fact {
+  readonly sequence: number;
+  readonly type: Exclude<WebhookType, 'event.logged'>;
+  readonly time: number;
+  readonly contactUUID: string;
+  readonly otherContactUUID: string;
+  readonly userUUID: string;
+  readonly detail: Readonly<Record<string, unknown>>;
+}
+
+/** A delivery that failed. */
+export interface Delivery {
+  readonly sequence: number;
+  readonly attempts: number;
+  readonly firstTime: number;
+  readonly lastTime: number;
+  /** Null: no more attempts. */
+  readonly nextTime: number | null;
+  readonly httpStatus: number | null;
+  readonly error: string;
+  /** The first characters of the response. */
+  readonly response: string;
+}
+
+export interface DeliveryRecord extends Pick<Webhook, 'webhookID' | 'sentThrough' | 'failures' | 'waitUntil'> {
+  readonly server: string;
+  readonly time: number;
+  readonly succeeded: boolean;
+  /** A description of the last failure. */
+  readonly failure?: string | undefined;
+  readonly failed: readonly Delivery[];
+  /** The sequences of earlier failures that succeeded now, or whose message no longer exists. */
+  readonly resolved: readonly number[];
+  readonly disabledReason?: Webhook['disabledReason'] | undefined;
 }
 
 interface NewImport extends Change {

@@ -12,6 +12,7 @@ import { describeSegments } from './accounts/segments.ts';
 import { describeShareLinks } from './accounts/share-links.ts';
 import { describeTokens } from './accounts/tokens.ts';
 import { describeViews } from './accounts/views.ts';
+import { describeWebhooks } from './accounts/webhooks.ts';
 import { describeClaims } from './claims.ts';
 import { describeCommits } from './commits.ts';
 import { describeConcurrency } from './concurrency.ts';
@@ -52,6 +53,7 @@ const suites = [
   describeSegments,
   describeViews,
   describeShareLinks,
+  describeWebhooks,
   describeExpiry,
   describeEvents,
   describeEventNames,

@@ -20,8 +20,7 @@ const chosenAction = (): AuditAction | undefined => {
   return action !== null && Object.hasOwn(actionWords, action) ? (action as AuditAction) : undefined;
 };
 
-/** `copy` and `backup` apply to the whole database, so no account's log contains them. */
-const actionsToChoose = Object.entries(actionWords).filter(([action]) => action !== 'copy' && action !== 'backup');
+const actionsToChoose = Object.entries(actionWords);
 
 const ActionChoice = () => (
   <select

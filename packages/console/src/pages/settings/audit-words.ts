@@ -3,12 +3,12 @@ import type { ResponseFor } from '@firsthand/client';
 import { nameOfMember } from '../../reading/member-names.ts';
 
 export type AuditEntry = ResponseFor<'listAudit'>['audit'][number];
-export type AuditAction = AuditEntry['action'];
+/** The actions that an account’s log can contain. */
+export type AuditAction = Exclude<AuditEntry['action'], 'deleteAccount' | 'copy' | 'backup'>;
 
 export const actionWords: Readonly<Record<AuditAction, string>> = {
   createAccount: 'Account created',
   updateAccount: 'Account changed',
-  deleteAccount: 'Account deleted',
   mergeEntry: 'Catalogue entries merged',
   unmergeEntry: 'Catalogue entries separated',
   createToken: 'Token created',
@@ -31,12 +31,14 @@ export const actionWords: Readonly<Record<AuditAction, string>> = {
   voidClaim: 'Claim voided',
   createShareLink: 'Share link created',
   revokeShareLink: 'Share link revoked',
+  createWebhook: 'Webhook created',
+  updateWebhook: 'Webhook changed',
+  rotateWebhookSecret: 'Webhook secret replaced',
+  deleteWebhook: 'Webhook deleted',
   createImport: 'File imported',
   undoImport: 'Import undone',
   replayRefused: 'Refused request resent',
   discardRefused: 'Refused request discarded',
-  copy: 'Database copied',
-  backup: 'Database backed up',
 };
 
 /** An undo is logged under the same action, with `restore`. */
@@ -51,7 +53,8 @@ const sessionWords: Partial<Record<AuditAction, string>> = {
   revokeToken: 'Session ended',
 };
 
-export const wordsOf = ({ action, subject }: AuditEntry, isSession = false): string => {
+export const wordsOf = ({ subject, ...entry }: AuditEntry, isSession = false): string => {
+  const action = entry.action as AuditAction;
   if (action === 'updateAccount' && subject.field?.join() === 'contact') return 'Contacts changed';
   if (action === 'updateAccount' && subject.field?.every((name) => catalogues.includes(name)))
     return 'Catalogue changed';

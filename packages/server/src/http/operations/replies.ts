@@ -11,6 +11,7 @@ import { createCSVReply } from '../csv/csv-reply.ts';
 import { createReplies, type Reply } from '../operation-route.ts';
 import type { CountryOf } from '../request/country.ts';
 import type { Traffic } from '../traffic.ts';
+import type { Sender } from '../webhooks/send.ts';
 import { createAccounts } from './accounts/accounts.ts';
 import { createAudit } from './accounts/audit.ts';
 import { createEntryMergeOperations } from './accounts/entry-merges.ts';
@@ -32,6 +33,7 @@ import { createShareLinks } from './reports/share-links.ts';
 import { createViews } from './reports/views.ts';
 import { createSearchContact } from './search-contact.ts';
 import { createStreamReply } from './stream.ts';
+import { createWebhooks } from './webhooks.ts';
 
 interface Dependencies {
   readonly store: Store;
@@ -39,6 +41,7 @@ interface Dependencies {
   readonly rateLimits: Pick<RateLimits, 'newNames'>;
   readonly reports: Reports | undefined;
   readonly quota: Quota | undefined;
+  readonly sender: Sender;
   readonly traffic: Traffic;
   readonly countryOf: CountryOf | undefined;
   readonly serviceFacts: ServiceFacts;
@@ -52,6 +55,7 @@ export const createOperationReplies = ({
   rateLimits,
   reports,
   quota,
+  sender,
   traffic,
   countryOf,
   serviceFacts,
@@ -78,6 +82,7 @@ export const createOperationReplies = ({
     ...createSegments(store),
     ...createViews(store),
     ...createShareLinks(store, checkReport),
+    ...createWebhooks(store, sender),
     ...createEvents(store),
     ...logging,
   };

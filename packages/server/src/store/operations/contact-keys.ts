@@ -4,6 +4,7 @@ import type { CreatedContact } from '../rules/contact-changes.ts';
 import { keyTaken, yieldsKey } from '../rules/contact-keys.ts';
 import { recordAudit } from './audit.ts';
 import type { ContactStore, WritableContact } from './contact-store.ts';
+import { recordFact } from './facts.ts';
 import { call, createQuery, first, type Operation, ofAccount, within } from './operation.ts';
 
 /**
@@ -90,6 +91,8 @@ export function* takeKeys(
     const kept = yield* call(() => contacts.followMerges(row));
     yield* call(() => contacts.clearKey(yielding, field));
     yield* call(() => contacts.merge(yielding, kept.contact, time));
+    const merged = { contact: kept.contact, other: yielding.contact };
+    yield* recordFact(contacts, { account: row.account, type: 'contact.merged', ...merged, time });
     yield* call(() => contacts.reserveKey(row, field, value));
     const subject = { contactUUID: kept.contactUUID, otherContactUUID: yielding.contactUUID };
     yield* recordAudit({ action: 'mergeContact', subject, account: row.account, by, time });

@@ -8,6 +8,7 @@ import type { SentRequest } from '../rules/idempotency-keys.ts';
 import type { NewLink, StatementRow } from '../rules/links.ts';
 import type { Catalogues, EventBatch, EventOutcome, NamedContact, NewContact } from '../store.ts';
 import type { ContactRow, Result } from './contacts.ts';
+import type { SequenceSource } from './facts.ts';
 import type { Operation } from './operation.ts';
 
 /** The columns that store a contact's keys. */
@@ -36,7 +37,7 @@ export interface SavedContact extends StoredKeys {
  * On PostgreSQL, functions throw ConcurrentChange if another transaction changed a row in the meantime. The work then
  * runs again.
  */
-export interface ContactStore {
+export interface ContactStore extends SequenceSource {
   /**
    * Returns the identified contact. Throws a Refusal if there is none. `prefix` precedes the request's field names in
    * the error.

@@ -9,6 +9,7 @@ import type { ContactChange } from '../store.ts';
 import { readEntryMerges } from './catalogues.ts';
 import { findByKeys, type KeyPlan, planKey, takeKeys, verifyKey } from './contact-keys.ts';
 import type { ContactParts, ContactStore, SavedContact, StoredKeys, WritableContact } from './contact-store.ts';
+import { recordFact } from './facts.ts';
 import { call, type Operation } from './operation.ts';
 
 type PlainContactUpdate = Omit<ContactUpdate, 'keys'>;
@@ -134,7 +135,11 @@ export function* writeContact(
     updatedTime: updated.length > 0 ? change.time : kept.updatedTime,
   };
   yield* call(() => contacts.save(kept, saved));
-  return { contactUUID: kept.contactUUID, updated, saved: { ...saved, contact: kept.contact } };
+  const { account, contact, contactUUID } = kept;
+  if (isNew) yield* recordFact(contacts, { account, type: 'contact.created', contact, time: change.time });
+  else if (updated.length > 0)
+    yield* recordFact(contacts, { account, type: 'contact.updated', contact, detail: { updated }, time: change.time });
+  return { contactUUID, updated, saved: { ...saved, contact } };
 }
 
 /** The contact with the keys of a request, and the contact at the end of its merges, which was written. */

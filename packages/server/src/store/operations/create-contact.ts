@@ -7,6 +7,7 @@ import type { NewContact } from '../store.ts';
 import { submitClaim } from './claims.ts';
 import type { ContactParts, RequestResult } from './contact-store.ts';
 import { putContact } from './contact-writes.ts';
+import { recordFact } from './facts.ts';
 import { link } from './links.ts';
 import { call, createQuery, first, type Operation, ofContact, within } from './operation.ts';
 import { dropSurplusClaims } from './surplus-claims.ts';
@@ -32,6 +33,8 @@ function* createAsServer({ contacts, links }: ContactParts, request: NewContact,
 function* createAsBrowser({ contacts, links }: ContactParts, request: NewContact, user: number): Operation<Created> {
   const { account, token, verified, time } = request;
   const found = yield* call(() => contacts.ensure(request));
+  const type = found.contactUUID === request.newContactUUID ? 'contact.created' : 'none';
+  yield* recordFact(contacts, { account, type, contact: found.contact, time });
   const { claim, claimID, contact, earlierClaims } = yield* submitClaim(links, request, user, found.contact);
   const claimsOfKey = [...earlierClaims, claim];
   const { exists } = yield* link(links, account, { user, contact, verified, claim, claimsOfKey, token, time });

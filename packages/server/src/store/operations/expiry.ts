@@ -1,6 +1,7 @@
-/** Deletes share links, known networks and console sessions that have ended, a limited number per transaction. */
+/** Deletes old facts, and share links, known networks and console sessions that have ended, a limited number per transaction. */
 import { dayMilliseconds } from '../../shared/time.ts';
 import type { RequestOf } from '../store.ts';
+import { deleteOldFacts, factRetentionDays } from './facts.ts';
 import { all, createQuery, first, type Operation, run, together } from './operation.ts';
 
 /** How long a console session is listed after it ends. */
@@ -31,6 +32,7 @@ const selectEnded = createQuery<{ token: number; account: number | null }>(
       AND (t."createdBy" IS NULL OR EXISTS (
         SELECT 1 FROM token n WHERE n."createdBy" = t."createdBy" AND n.session AND n.token > t.token))
       AND ${hasNo('token', 'createdBy')} AND ${hasNo('member', 'invitedBy')} AND ${hasNo('share_link', 'createdBy')}
+      AND ${hasNo('webhook', 'createdBy')}
       ${name === 'sqlite' ? `AND ${hasNo('claim', 'token')}` : ''}`,
 );
 
@@ -76,9 +78,10 @@ export function* deleteExpired(
   const { time, after, most } = request;
   const links = yield* run(deleteShareLinks(time, most));
   const networks = yield* run(deleteNetworks(time, most));
-  const others = links + networks;
+  const facts = yield* run(deleteOldFacts(time - factRetentionDays * dayMilliseconds, most));
+  const others = links + networks + facts;
   const { last = null } = (yield* first(selectLast(after, most))) ?? {};
-  if (last === null) return { deleted: others, next: Math.max(links, networks) < most ? null : after };
+  if (last === null) return { deleted: others, next: Math.max(links, networks, facts) < most ? null : after };
   const sessions = yield* deleteSessions(after, last, time - endedSessionRetentionMilliseconds);
   return { deleted: others + sessions, next: last };
 }

@@ -5,6 +5,7 @@ import { Refusal } from '../../shared/refusal.ts';
 import { decideNewLink, type NewLink, sequenceOf } from '../rules/links.ts';
 import type { RequestOf } from '../store.ts';
 import type { ContactParts, LinkStore } from './contact-store.ts';
+import { recordFact, type SequenceSource } from './facts.ts';
 import { all, call, createQuery, type Dialect, db, first, type Operation, ofUser, run, within } from './operation.ts';
 import { dropLinks, dropSurplusLinks } from './surplus-claims.ts';
 
@@ -63,11 +64,11 @@ export function* unlinkUser(
   return { exists: false, linkID: String(sequence) };
 }
 
-const selectLink = createQuery<{ user: number; erased: boolean | 0 | 1 }>(({ name }) =>
+const selectLink = createQuery<{ user: number; contact: number | null; erased: boolean | 0 | 1 }>(({ name }) =>
   name === 'sqlite'
-    ? `SELECT s.user, (s.erased OR e.contact IS NOT NULL) AS erased FROM statement s JOIN user u ON u.user = s.user
+    ? `SELECT s.user, s.contact, (s.erased OR e.contact IS NOT NULL) AS erased FROM statement s JOIN user u ON u.user = s.user
        LEFT JOIN erasing_contact e ON e.contact = s.contact WHERE s.sequence = $2 AND u.account = $1`
-    : `SELECT s."user", s.erased FROM statement_place p
+    : `SELECT s."user", s.contact, s.erased FROM statement_place p
        JOIN statement s ON s.account = p.account AND s."user" = p."user" AND s.sequence = p.sequence
        WHERE p.account = $1 AND p.sequence = $2`,
 );
@@ -77,7 +78,13 @@ const updateVoided = createQuery<never>(
     WHERE ${within(dialect, ofUser)} sequence = $3 AND (voided <> 0) <> ($4 <> 0)`,
 );
 
-function* voidLink(links: LinkStore, account: number, linkID: string, voided: 0 | 1): Operation<number> {
+const voidType = (restore: boolean) => (restore ? 'link.restored' : 'link.voided');
+
+function* voidLink(
+  { contacts, links }: { contacts: SequenceSource; links: LinkStore },
+  { account, restore, time }: RequestOf<'voidLinks'>,
+  linkID: string,
+): Operation<number> {
   const sequence = sequenceOf(linkID);
   const user = (yield* first(selectLink(account, sequence)))?.user;
   if (user !== undefined) yield* call(() => links.holdUsers([user]));
@@ -85,7 +92,11 @@ function* voidLink(links: LinkStore, account: number, linkID: string, voided: 0 
   const held = yield* first(selectLink(account, sequence));
   if (!held) throw new Refusal('unknown_link', { field: 'linkID' });
   if (held.erased) throw new Refusal('erased_contact', { field: 'linkID' });
-  return yield* run(updateVoided(account, user, sequence, voided));
+  const changed = yield* run(updateVoided(account, user, sequence, restore ? 0 : 1));
+  const subject = { user: held.user, ...(held.contact !== null && { contact: held.contact }) };
+  if (changed > 0)
+    yield* recordFact(contacts, { account, type: voidType(restore), ...subject, detail: { linkID }, time });
+  return changed;
 }
 
 /**
@@ -114,11 +125,9 @@ const updateClaimed = createQuery<never>(
     WHERE ${isClaimed(dialect)} ${dialect.name === 'postgres' ? 'AND s."user" = ANY ($7::bigint[])' : ''}`,
 );
 
-export function* voidLinks(
-  { links }: ContactParts,
-  { account, restore, links: selection }: RequestOf<'voidLinks'>,
-): Operation<number> {
-  if ('linkID' in selection) return yield* voidLink(links, account, selection.linkID, restore ? 0 : 1);
+export function* voidLinks({ contacts, links }: ContactParts, request: RequestOf<'voidLinks'>): Operation<number> {
+  const { account, restore, links: selection, time } = request;
+  if ('linkID' in selection) return yield* voidLink({ contacts, links }, request, selection.linkID);
   const token = yield* first(
     db.selectFrom('token').select('token').where('account', '=', account).where('tokenID', '=', selection.tokenID),
   );
@@ -132,7 +141,10 @@ export function* voidLinks(
     const users = (yield* all(selectClaimedUsers(...claimed, beyond))).map(({ user }) => user);
     yield* call(() => links.holdUsers(users));
     voided += yield* run(updateClaimed(...claimed, after, users));
-    if (users.length < usersPerUpdate) return voided;
+    if (users.length < usersPerUpdate) break;
     beyond = users.at(-1) as number;
   }
+  const detail = { tokenID: selection.tokenID, links: voided };
+  if (voided > 0) yield* recordFact(contacts, { account, type: voidType(restore), detail, time });
+  return voided;
 }

@@ -2,6 +2,7 @@
 import { checkMerge, checkUnmerge } from '../rules/merges.ts';
 import type { NamedOther, RequestOf } from '../store.ts';
 import type { ContactParts, ContactStore, WritableContact } from './contact-store.ts';
+import { recordFact } from './facts.ts';
 import { call, type Operation } from './operation.ts';
 
 function* findOther(
@@ -23,6 +24,8 @@ export function* mergeContact(
   if (!isMerged) {
     checkMerge(yield* call(() => contacts.readMerges(keep.contact)), keep, other);
     yield* call(() => contacts.merge(other, keep.contact, time));
+    const { account, contact } = keep;
+    yield* recordFact(contacts, { account, type: 'contact.merged', contact, other: other.contact, time });
   }
   const mergedTime = isMerged ? (other.mergedTime as number) : time;
   const { contactUUID } = yield* call(() => contacts.followMerges(keep));
@@ -31,10 +34,12 @@ export function* mergeContact(
 
 export function* unmergeContact(
   { contacts }: ContactParts,
-  { account, ...names }: RequestOf<'unmergeContact'>,
+  { account, time, ...names }: RequestOf<'unmergeContact'>,
 ): Operation<{ contactUUID: string }> {
   const other = yield* findOther(contacts, account, names);
   checkUnmerge(other);
+  const contact = other.mergedInto as number;
   yield* call(() => contacts.unmerge(other));
+  yield* recordFact(contacts, { account, type: 'contact.unmerged', contact, other: other.contact, time });
   return { contactUUID: other.contactUUID };
 }

@@ -4,6 +4,7 @@ import { findAccount, listAccounts } from './accounts.ts';
 import { listAudit, recordAudit } from './audit.ts';
 import { listCatalogue } from './catalogues.ts';
 import { deleteExpired } from './expiry.ts';
+import { listFacts } from './facts.ts';
 import { createImport, listImports } from './imports.ts';
 import {
   changePassword,
@@ -24,6 +25,17 @@ import { createShareLink, findShareLink, listShareLinks, recordShareLinkUse, rev
 import { createToken, findProofKeys, listTokens, recordTokenUses, revokeToken } from './tokens.ts';
 import { findUnknownProxy, recordUnknownProxy } from './unknown-proxy.ts';
 import { deleteView, listViews, saveView } from './views.ts';
+import {
+  createWebhook,
+  deleteWebhook,
+  leaseWebhook,
+  listDeliveries,
+  listWebhooks,
+  recordDeliveries,
+  resendDeliveries,
+  rotateWebhookSecret,
+  updateWebhook,
+} from './webhooks.ts';
 
 type OperationsOf<Name extends keyof Store> = {
   readonly [Each in Name]: (request: RequestOf<Each>) => Operation<Awaited<ReturnType<Store[Each]>>>;
@@ -53,6 +65,13 @@ const writes = {
   recordShareLinkUse,
   recordUnknownProxy,
   createImport,
+  createWebhook,
+  updateWebhook,
+  rotateWebhookSecret,
+  deleteWebhook,
+  leaseWebhook,
+  recordDeliveries,
+  resendDeliveries,
 };
 export type SharedWrite = keyof typeof writes;
 export const sharedWrites: OperationsOf<SharedWrite> = writes;
@@ -77,6 +96,9 @@ const reads = {
   findUnknownProxy,
   listMergedContacts,
   listImports,
+  listWebhooks,
+  listFacts,
+  listDeliveries,
 };
 export type SharedRead = keyof typeof reads;
 export const sharedReads: OperationsOf<SharedRead> = reads;

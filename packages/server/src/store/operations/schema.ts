@@ -1,7 +1,7 @@
 /** The tables that shared operations use, as both databases define them. Times are in milliseconds since 1970. */
 import type { TokenKind } from '@firsthand/contract/account/tokens';
 import type { ColumnType, Generated } from 'kysely';
-import type { Import, MemberCredentials, SavedView } from '../store.ts';
+import type { Import, MemberCredentials, SavedView, Webhook } from '../store.ts';
 
 /** SQLite returns 0 or 1. */
 type Flag = ColumnType<boolean | 0 | 1, boolean, boolean>;
@@ -120,4 +120,42 @@ export interface Schema {
     revokedTime: number | null;
   };
   unknown_proxy: { id: number; seenTime: number };
+  webhook: {
+    webhookID: string;
+    account: number;
+    url: string;
+    description: string;
+    /** JSON. */
+    types: string;
+    /** JSON. */
+    filter: string;
+    payload: Webhook['payload'];
+    state: Webhook['state'];
+    disabledReason: Webhook['disabledReason'];
+    secretTime: number;
+    previousSecretTime: number | null;
+    sentThrough: number;
+    failures: number;
+    waitUntil: number;
+    lastSuccessTime: number | null;
+    lastFailureTime: number | null;
+    lastFailure: string;
+    leasedBy: string;
+    leasedUntil: number;
+    createdTime: number;
+    createdBy: number | null;
+    updatedTime: number;
+  };
+  webhook_delivery: {
+    account: number;
+    webhookID: string;
+    sequence: number;
+    attempts: number;
+    firstTime: number;
+    lastTime: number;
+    nextTime: number | null;
+    httpStatus: number | null;
+    error: string;
+    response: string;
+  };
 }

@@ -201,7 +201,7 @@ interface RevokedToken {
 }
 
 /**
- * Revokes the created tokens that are live, and cancels open invitations and share links. With `exceptBrowser`, keeps
+ * Revokes the created tokens that are live, cancels open invitations and share links, and disables webhooks. With `exceptBrowser`, keeps
  * browser tokens.
  */
 function* revokeCreated(created: CreatedTokens, time: number, { exceptBrowser }: { readonly exceptBrowser: boolean }) {
@@ -231,6 +231,12 @@ function* revokeCreated(created: CreatedTokens, time: number, { exceptBrowser }:
       .deleteFrom('share_link')
       .where('createdBy', 'in', (eb) => eb.selectFrom('created').select('created.token'))
       .returning('shareID'),
+  );
+  yield* run(
+    created
+      .updateTable('webhook')
+      .set({ state: 'disabled', disabledReason: 'token_revoked' })
+      .where('createdBy', 'in', (eb) => eb.selectFrom('created').select('created.token')),
   );
   return { revoked, shareLinks: links.map(({ shareID }) => shareID) };
 }

@@ -90,7 +90,7 @@ const createParts = (db: Connection, arrangement: Arrangement) => {
   const rollups = createRollups(db, eventsPerMove);
   const catalogues = createCatalogueWriter(db, rollups);
   const contacts = createContactFinder(db);
-  const contactStore = createContactStore(db, contacts);
+  const contactStore = createContactStore(db, contacts, sequencer);
   const refused = createRefusedWriter(db, contacts);
   const detaching = createDetaching(db, refused.takeErased, rowsPerDetaching);
   const links = createLinkWriter(db, { sequencer, users, detaching });

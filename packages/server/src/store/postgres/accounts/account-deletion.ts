@@ -19,6 +19,7 @@ const tables = [
   ...['contact_changed', 'owner_change', 'erased_identifier', 'erasure', 'refused_request', 'refused_count'],
   ...['import_stretch', 'import_contact', 'import'],
   ...['event_total', 'account_day', 'report_segment', 'report_view', 'share_link', 'member', 'catalogue', 'audit'],
+  'webhook_fact',
 ] as const;
 
 /** Returns SQL that deletes up to $2 rows of an account. */
@@ -51,7 +52,7 @@ export const createAccountDeletion = ({ deleteEventsOf }: DeletionParts) => {
     const begin = 'INSERT INTO account_deletion (account, "beganTime") VALUES ($1, $2) ON CONFLICT DO NOTHING';
     if ((await db.run(begin, [account, time])) > 0) {
       await db.run('UPDATE token SET "revokedTime" = $2 WHERE account = $1 AND "revokedTime" IS NULL', [account, time]);
-      await db.run('DELETE FROM share_link WHERE account = $1', [account]);
+      for (const table of ['share_link', 'webhook']) await db.run(`DELETE FROM ${table} WHERE account = $1`, [account]);
       await runOperation(db, notifyAccess());
     }
     const deletedEvents = await deleteEventsOf(db, most);

@@ -1,7 +1,9 @@
 /** Implements ContactStore for the account of a transaction. */
 import type { ContactStore, SavedContact } from '../../operations/contact-store.ts';
+import type { SequenceSource } from '../../operations/facts.ts';
 import { claimName } from '../../rules/erased-names.ts';
 import { ConcurrentChange } from '../database/connection.ts';
+import { drawSequences } from '../transactions/sequencer.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { deleteKey, findHolder, insertKey } from './contact-keys.ts';
@@ -45,10 +47,15 @@ const save = async (db: Transaction, row: ContactRow, { values, ...saved }: Save
   );
 };
 
+export const createSequenceSource = (db: Transaction): SequenceSource => ({
+  drawSequence: async () => (await drawSequences(db, 1))[0] as number,
+});
+
 export const createContactStore = (db: Transaction, finder: ContactFinder): ContactStore => {
   const update = (columns: string, { contact }: Pick<ContactRow, 'contact'>, ...values: unknown[]) =>
     db.run(`UPDATE contact SET ${columns} WHERE account = $1 AND contact = $2`, [db.account, contact, ...values]);
   return {
+    ...createSequenceSource(db),
     find: (names, prefix) => finder.byName(db, names, prefix),
     async get(contact) {
       const row = await finder.get(db, contact);

@@ -115,6 +115,16 @@ const simpleTables: readonly CopiedTable[] = [
     from: 'share_link',
     columns: 'shareID account hash shareName page view createdTime createdBy expiresTime lastUsedTime',
   },
+  {
+    from: 'webhook',
+    columns:
+      'webhookID account url description types filter payload state disabledReason secretTime previousSecretTime sentThrough failures waitUntil lastSuccessTime lastFailureTime lastFailure leasedBy leasedUntil createdTime createdBy updatedTime',
+  },
+  {
+    from: 'webhook_delivery',
+    columns: 'account webhookID sequence attempts firstTime lastTime nextTime httpStatus error response',
+  },
+  { from: 'webhook_fact', columns: 'account sequence type contact other user detail time' },
   { from: 'user', to: 'user_name', columns: 'userUUID account user' },
   { from: 'user', columns: 'user account userUUID firstDay lastDay createdTime' },
   { from: 'contact', to: 'contact_name', columns: 'contactUUID account contact' },

@@ -68,6 +68,15 @@ const rowsSQL: Readonly<Record<ExportedTable, string>> = {
   share_link: `
     SELECT "shareID", account, hash, "shareName", page, "createdTime", "createdBy", "expiresTime", "lastUsedTime", view
     FROM share_link`,
+  webhook: `
+    SELECT "webhookID", account, url, description, types, filter, payload, state, "disabledReason", "secretTime", "previousSecretTime",
+      "sentThrough", failures, "waitUntil", "lastSuccessTime", "lastFailureTime", "lastFailure", "leasedBy", "leasedUntil",
+      "createdTime", "createdBy", "updatedTime"
+    FROM webhook`,
+  webhook_delivery: `
+    SELECT account, "webhookID", sequence, attempts, "firstTime", "lastTime", "nextTime", "httpStatus", error, response
+    FROM webhook_delivery`,
+  webhook_fact: 'SELECT account, sequence, type, contact, other, "user", detail, time FROM webhook_fact',
   // `days` is 0: the days between the first and last are unknown (store/sqlite/contacts/active-days.ts).
   user: 'SELECT "user", account, "userUUID", "firstDay", "lastDay", 0 AS days, "createdTime" FROM "user"',
   contact: `

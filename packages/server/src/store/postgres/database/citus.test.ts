@@ -22,6 +22,8 @@ const localTables = [
   'passkey',
   'answered_challenge',
   'share_link',
+  'webhook',
+  'webhook_delivery',
   'position',
   'kept_day',
   'erased_repeat',

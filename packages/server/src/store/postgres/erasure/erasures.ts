@@ -1,6 +1,7 @@
 /** Erases contacts: one commit hides a contact from every read, and later steps delete its events. */
 import { setImmediate } from 'node:timers/promises';
 import { stretchesOwnedBy } from '../../../identity/ownership.ts';
+import { recordErasedContacts } from '../../operations/facts.ts';
 import { forgetKeys } from '../../operations/imports.ts';
 import {
   beginUndo,
@@ -20,7 +21,7 @@ import type { ErasureReceipt, Import, NewErasure, RequestOf } from '../../store.
 import type { RefusedWriter } from '../accounts/refused-requests.ts';
 import type { ContactFinder } from '../contacts/contact-finder.ts';
 import type { ContactRow } from '../contacts/contact-rows.ts';
-import { createContactStore } from '../contacts/contacts.ts';
+import { createContactStore, createSequenceSource } from '../contacts/contacts.ts';
 import { createLinkStore } from '../contacts/links.ts';
 import { groupOf } from '../contacts/merges.ts';
 import type { RequestRepeats } from '../contacts/request-repeats.ts';
@@ -261,6 +262,7 @@ const eraseGroup = async (
   );
   await unlink(db, links);
   await runOperation(db, forgetKeys(account, rows));
+  await runOperation(db, recordErasedContacts(createSequenceSource(db), account, rows, time));
   await deleteContactRows(db, rows, claims);
   return erasure;
 };

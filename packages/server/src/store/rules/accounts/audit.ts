@@ -54,6 +54,10 @@ const entryBuilders = {
   changePassword: ({ memberID }) => [{ subject: { memberID } }],
   addPasskey: ({ memberID, passkey: { passkeyID } }) => [{ subject: { memberID, passkeyID } }],
   removePasskey: ({ memberID, passkeyID }) => [{ subject: { memberID, passkeyID } }],
+  createWebhook: ({ webhookID }) => [{ subject: { webhookID } }],
+  updateWebhook: ({ webhookID, changes }) => [{ subject: { webhookID, field: Object.keys(changes) } }],
+  rotateWebhookSecret: ({ webhookID }) => [{ subject: { webhookID } }],
+  deleteWebhook: ({ webhookID }) => [{ subject: { webhookID } }],
   createShareLink: ({ shareID }) => [{ subject: { shareID } }],
   revokeShareLink: ({ shareID }) => [{ subject: { shareID } }],
   // Adds no entry for a repeated request, which only returns the progress.

@@ -32,6 +32,7 @@ const accountTables = [
   'report_segment (account, segmentName)',
   'report_view (account, viewName)',
   'share_link (shareID)',
+  'webhook_fact (account, sequence)',
   'member (memberID)',
   'catalogue (account, kind, id)',
   'audit (audit)',
@@ -50,6 +51,7 @@ export const createAccountDeletion = (db: Connection, { erasures, users, catalog
   const revokeTokens = db.prepare(
     'UPDATE token SET revokedTime = @time WHERE account = @account AND revokedTime IS NULL',
   );
+  const deleteWebhooks = db.prepare<[number]>('DELETE FROM webhook WHERE account = ?');
   const prepareDrop = ([table, condition]: readonly [string, string]) => {
     const [name = '', key = ''] = table.slice(0, -1).split(' (');
     return db.prepare<{ account: number; most: number }>(
@@ -133,7 +135,10 @@ export const createAccountDeletion = (db: Connection, { erasures, users, catalog
     const accountUUID = find.get(account);
     if (accountUUID === undefined) throw new Refusal('unknown_account', { field: 'accountUUID' });
     const progress = { accountUUID, deletedEvents: 0, pauseMilliseconds: 0, isGone: false };
-    if (begin.run({ account, time }).changes > 0) revokeTokens.run({ account, time });
+    if (begin.run({ account, time }).changes > 0) {
+      revokeTokens.run({ account, time });
+      deleteWebhooks.run(account);
+    }
     const { deleted, areLast } = erasures.deleteEventsOf(account, most);
     if (!areLast) return { ...progress, deletedEvents: deleted };
     if (deleted > 0 || dropRows(account, most)) return { ...progress, deletedEvents: deleted };

@@ -3,6 +3,7 @@ import { type KeyField, plainFields } from '../../../identity/contact-view.ts';
 import type { ContactStore } from '../../operations/contact-store.ts';
 import { type CreatedContact, toStoredFields } from '../../rules/contact-changes.ts';
 import type { Connection } from '../database/connection.ts';
+import type { Sequencer } from '../transactions/sequencer.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { type ContactRow, createMergeReader } from './contact-rows.ts';
 import { createContactViews } from './contact-views.ts';
@@ -47,7 +48,7 @@ const prepareWrites = (db: Connection) => {
   };
 };
 
-export const createContactStore = (db: Connection, finder: ContactFinder): ContactStore => {
+export const createContactStore = (db: Connection, finder: ContactFinder, sequencer: Sequencer): ContactStore => {
   const { groupOf, recordsOf } = createContactViews(db);
   const merges = createMergeReader(db);
   const writes = prepareWrites(db);
@@ -56,6 +57,7 @@ export const createContactStore = (db: Connection, finder: ContactFinder): Conta
     field === 'contactExternalID' ? finder.byExternalID(account, value) : finder.byAddress(account, value);
 
   return {
+    drawSequence: sequencer.nextSequence,
     find: finder.byName,
     get: (contact) => finder.get(contact) as ContactRow,
     findByKey,

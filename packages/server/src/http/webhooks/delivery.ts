@@ -1,0 +1,281 @@
+/**
+ * Delivers the messages of webhooks, in the background of a server. Each webhook has a cursor (`sentThrough`) in the
+ * order of events and statements; only failed deliveries are stored, and repeated by a schedule. A message can be sent
+ * twice, with the same ID, but is never skipped.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import { limits } from '@firsthand/contract/limits';
+import { nanoid } from 'nanoid';
+import type { Logger } from 'pino';
+import type { Delivery, DeliveryRecord, Store, Webhook } from '../../store/store.ts';
+import { buildBody, type Message, readLastSequence, readMessage, readMessages } from './messages.ts';
+import { maxAttempts, nextAttemptTime, pauseAfter } from './schedule.ts';
+import type { Attempt, Send } from './send.ts';
+import { signMessage } from './signature.ts';
+
+/** Longer than any batch, so that no other server sends the same messages. */
+const leaseMilliseconds = 60_000;
+const messagesPerBatch = 100;
+/** Messages are read again after this time, so that erased contacts are not sent. */
+const maxBatchMilliseconds = 1_000;
+const concurrentMessages = 20;
+const concurrentWebhooks = 25;
+/** The pause between checks for new messages, and its maximum without commits. */
+const minCycleMilliseconds = 200;
+const maxCycleMilliseconds = 5_000;
+/** A webhook without new messages stores its cursor after this many sequences. */
+const sequencesPerSave = 10_000;
+
+/** Statuses by which an endpoint asks for fewer requests. */
+const slowStatuses = [429, 502, 503, 504];
+
+type DeliveryStore = Pick<
+  Store,
+  | 'getEvents'
+  | 'listFacts'
+  | 'getContact'
+  | 'getDatabaseKey'
+  | 'listWebhooks'
+  | 'leaseWebhook'
+  | 'recordDeliveries'
+  | 'listDeliveries'
+  | 'onCommit'
+>;
+
+interface DeliveryOptions {
+  readonly store: DeliveryStore;
+  readonly send: Send;
+  readonly log: Pick<Logger, 'warn' | 'error'>;
+  readonly now?: () => number;
+  readonly random?: () => number;
+}
+
+/** A message to send, and its failed delivery, if any. `message` is undefined if it no longer exists. */
+interface Entry {
+  readonly sequence: number;
+  readonly message: Message | undefined;
+  readonly earlier?: Delivery;
+}
+
+interface Result extends Entry {
+  /** Undefined: the message no longer exists. */
+  readonly attempt: Attempt | undefined;
+}
+
+interface Batch {
+  readonly entries: readonly Entry[];
+  /** The cursor after these entries. */
+  readonly through: number;
+  readonly more: boolean;
+}
+
+const isSlow = ({ httpStatus }: Attempt): boolean => httpStatus !== null && slowStatuses.includes(httpStatus);
+
+/** Returns the failed delivery to store after an attempt. */
+const toDelivery = ({ sequence, earlier, attempt }: Result, time: number, random: number): Delivery => {
+  const attempts = (earlier?.attempts ?? 0) + 1;
+  const { httpStatus = null, error = '', response = '' } = attempt ?? {};
+  const nextTime = nextAttemptTime(attempts, time, random);
+  return {
+    sequence,
+    attempts,
+    firstTime: earlier?.firstTime ?? time,
+    lastTime: time,
+    nextTime,
+    httpStatus,
+    error,
+    response,
+  };
+};
+
+/** Returns what the attempts of a batch change in the webhook. */
+const toRecord = (webhook: Webhook, results: readonly Result[], time: number, random: () => number) => {
+  const attempts = results.flatMap(({ attempt }) => attempt ?? []);
+  const succeeded = attempts.some((attempt) => attempt.succeeded);
+  const failedResults = results.filter(({ attempt }) => attempt && !attempt.succeeded);
+  const failed = failedResults.map((result) => toDelivery(result, time, random()));
+  const slow = attempts.filter(isSlow);
+  const failures = succeeded ? 0 : webhook.failures + (failed.length > 0 ? 1 : 0);
+  const retryAfter = Math.max(0, ...slow.map(({ retryAfterSeconds = 0 }) => retryAfterSeconds));
+  const pauses = slow.length > 0 || (failed.length > 0 && !succeeded);
+  const isFailing = ({ attempts: count, firstTime }: Delivery) =>
+    count >= maxAttempts && !succeeded && (webhook.lastSuccessTime ?? 0) < firstTime;
+  const isGone = attempts.some(({ httpStatus }) => httpStatus === 410);
+  const lastFailure = attempts.findLast((attempt) => !attempt.succeeded);
+  return {
+    ...{ failed, failures, succeeded },
+    waitUntil: pauses ? time + pauseAfter(Math.max(failures, 1), retryAfter) : 0,
+    resolved: results.flatMap(({ sequence, earlier, attempt }) =>
+      earlier && (!attempt || attempt.succeeded) ? [sequence] : [],
+    ),
+    failure: lastFailure?.error,
+    disabledReason: isGone ? 'gone' : failed.some(isFailing) ? 'failing' : undefined,
+  } satisfies Partial<DeliveryRecord>;
+};
+
+/** Starts the deliveries. Returns a function that stops them; messages in progress are sent again after the next start. */
+export const startDeliveries = ({
+  store,
+  send,
+  log,
+  now = Date.now,
+  random = Math.random,
+}: DeliveryOptions): (() => Promise<void>) => {
+  const server = nanoid();
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  /** The last sequence examined for each webhook, if it had no messages since its cursor. */
+  const examined = new Map<string, { readonly sentThrough: number; readonly through: number }>();
+  const running = new Map<string, Promise<void>>();
+
+  let wake = () => {};
+  let isDue = true;
+  const ring = () => {
+    isDue = true;
+    wake();
+  };
+  /** Resolves after a commit or `maxCycleMilliseconds`. */
+  const waitForCommit = async () => {
+    if (!isDue)
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, maxCycleMilliseconds);
+        timer.unref();
+        wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    isDue = false;
+  };
+
+  const attemptMessage = async (databaseKey: Uint8Array, webhook: Webhook, entry: Entry): Promise<Result> => {
+    const built = entry.message && (await buildBody(store, webhook, entry.message));
+    if (!built) return { ...entry, attempt: undefined };
+    const body = JSON.stringify(built.payload);
+    const headers = signMessage(databaseKey, webhook, { messageID: built.messageID, body, time: now() });
+    return { ...entry, attempt: await send({ url: webhook.url, headers, body, signal }) };
+  };
+
+  /**
+   * Attempts entries in order, several concurrently, until one fails before any has succeeded, the endpoint asks for
+   * fewer requests, or the entries are too old. Returns the results of the first entries.
+   */
+  const attemptAll = async (
+    databaseKey: Uint8Array,
+    webhook: Webhook,
+    entries: readonly Entry[],
+  ): Promise<Result[]> => {
+    const began = performance.now();
+    const results: (Result | undefined)[] = entries.map(() => undefined);
+    let started = 0;
+    let hasSucceeded = false;
+    let isStopped = false;
+    const work = async () => {
+      while (started < entries.length && !isStopped && performance.now() - began < maxBatchMilliseconds) {
+        const index = started++;
+        const result = await attemptMessage(databaseKey, webhook, entries[index] as Entry);
+        if (signal.aborted) return;
+        results[index] = result;
+        if (!result.attempt) continue;
+        hasSucceeded ||= result.attempt.succeeded;
+        isStopped ||= isSlow(result.attempt) || result.attempt.httpStatus === 410;
+        isStopped ||= !result.attempt.succeeded && !hasSucceeded;
+      }
+    };
+    // While an endpoint fails, one message at a time finds out whether it works again.
+    const workers = webhook.failures > 0 ? 1 : concurrentMessages;
+    await Promise.all(Array.from({ length: workers }, work));
+    const end = results.indexOf(undefined);
+    return (end === -1 ? results : results.slice(0, end)) as Result[];
+  };
+
+  const readEntries = async (webhook: Webhook, time: number): Promise<Batch> => {
+    const { webhookID, account, sentThrough } = webhook;
+    const due = await store.listDeliveries({ webhookID, dueTime: time, limit: concurrentMessages });
+    if (due.length > 0) {
+      const read = due.map(async (earlier) => {
+        const message = await readMessage(store, account, earlier.sequence);
+        return { sequence: earlier.sequence, message, earlier };
+      });
+      return { entries: await Promise.all(read), through: sentThrough, more: true };
+    }
+    if (webhook.retrying >= limits.retriesPerWebhook) return { entries: [], through: sentThrough, more: false };
+    const last = examined.get(webhookID);
+    const after = last?.sentThrough === sentThrough ? last.through : sentThrough;
+    const { messages, through, more } = await readMessages(store, webhook, { after, limit: messagesPerBatch });
+    return { entries: messages.map((message) => ({ sequence: message.sequence, message })), through, more };
+  };
+
+  /** Sends the next batch of a webhook. Returns the webhook as it is then; undefined if nothing is left to send now. */
+  const sendBatch = async (webhook: Webhook): Promise<Webhook | undefined> => {
+    const { webhookID, sentThrough } = webhook;
+    const time = now();
+    const { entries, through, more } = await readEntries(webhook, time);
+    if (entries.length === 0 && through - sentThrough < sequencesPerSave) {
+      examined.set(webhookID, { sentThrough, through });
+      return more ? webhook : undefined;
+    }
+    const lease = { webhookID, server, sentThrough, time, until: time + leaseMilliseconds };
+    if (!(await store.leaseWebhook(lease))) return undefined;
+    const results = await attemptAll(await store.getDatabaseKey(), webhook, entries);
+    const isComplete = results.length === entries.length;
+    const last = results.at(-1);
+    // A retry does not move the cursor.
+    const reached = isComplete ? through : last && !last.earlier ? last.sequence : sentThrough;
+    const ended = now();
+    const record = toRecord(webhook, results, ended, random);
+    const recorded = await store.recordDeliveries({ ...record, webhookID, server, sentThrough: reached, time: ended });
+    if (record.disabledReason && recorded)
+      log.warn({ webhookID, reason: record.disabledReason, failure: record.failure }, 'a webhook was disabled');
+    const continues = recorded?.state === 'active' && recorded.waitUntil <= ended && (more || !isComplete);
+    return continues ? recorded : undefined;
+  };
+
+  const start = (webhook: Webhook): void => {
+    const { webhookID } = webhook;
+    const sendAll = async () => {
+      for (let next: Webhook | undefined = webhook; next && !signal.aborted; ) next = await sendBatch(next);
+    };
+    const sent = sendAll()
+      .catch((err) => log.error({ err, webhookID }, 'messages of a webhook could not be sent'))
+      .finally(() => running.delete(webhookID));
+    running.set(webhookID, sent);
+  };
+
+  /** Starts a batch for each webhook that has something to send. */
+  const startDue = async (): Promise<void> => {
+    const webhooks = await store.listWebhooks({});
+    const time = now();
+    const lastSequences = new Map<number, Promise<number>>();
+    const hasNew = async ({ webhookID, account, sentThrough }: Webhook) => {
+      const last = lastSequences.get(account) ?? readLastSequence(store, account);
+      lastSequences.set(account, last);
+      const seen = examined.get(webhookID);
+      return (await last) > (seen?.sentThrough === sentThrough ? seen.through : sentThrough);
+    };
+    for (const webhook of webhooks) {
+      if (running.size >= concurrentWebhooks) return;
+      const { webhookID, waitUntil, nextRetryTime } = webhook;
+      if (running.has(webhookID) || waitUntil > time) continue;
+      if ((nextRetryTime !== null && nextRetryTime <= time) || (await hasNew(webhook))) start(webhook);
+    }
+  };
+
+  const stopListening = store.onCommit(ring);
+  const run = async () => {
+    while (!signal.aborted) {
+      await waitForCommit();
+      if (signal.aborted) return;
+      await startDue().catch((err) => log.error({ err }, 'the webhooks could not be read'));
+      await wait(minCycleMilliseconds, undefined, { signal, ref: false }).catch(() => {});
+    }
+  };
+  const stopped = run();
+  return async () => {
+    stopping.abort();
+    stopListening();
+    ring();
+    await stopped;
+    await Promise.all(running.values());
+  };
+};

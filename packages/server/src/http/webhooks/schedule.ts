@@ -1,0 +1,27 @@
+/** When a failed delivery is attempted again, and how long a failing webhook pauses. */
+
+const [second, minute, hour] = [1_000, 60_000, 3_600_000];
+/** The pauses between attempts, as Standard Webhooks recommends. */
+const pauses = [
+  ...[5 * second, 5 * minute, 30 * minute],
+  ...[2, 5, 10, 14, 20, 24].map((hours) => hours * hour),
+] as const;
+
+/** The attempts of a delivery, over three days. */
+export const maxAttempts = pauses.length + 1;
+
+/** Pauses are up to this much longer, so that retries to one endpoint spread out. */
+const jitter = 0.1;
+
+/** Returns when to try again after `attempts` attempts, the last at `time`; null: never. `random`: from 0 to 1. */
+export const nextAttemptTime = (attempts: number, time: number, random: number): number | null => {
+  const pause = pauses[attempts - 1];
+  return pause === undefined ? null : Math.round(time + pause * (1 + jitter * random));
+};
+
+const maxPause = 5 * minute;
+const maxRetryAfter = hour;
+
+/** Returns how long a webhook pauses after a number of failures in a row. */
+export const pauseAfter = (failures: number, retryAfterSeconds = 0): number =>
+  Math.max(Math.min(5 * second * 2 ** (failures - 1), maxPause), Math.min(retryAfterSeconds * second, maxRetryAfter));

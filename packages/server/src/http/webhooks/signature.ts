@@ -1,0 +1,54 @@
+/** The secrets of webhooks and the signatures of their messages (Standard Webhooks 1.0.0). */
+import { createHash, createHmac } from 'node:crypto';
+import { limits } from '@firsthand/contract/limits';
+import type { Webhook } from '../../store/store.ts';
+
+type SecretFields = Pick<Webhook, 'webhookID' | 'secretTime'>;
+
+/**
+ * Derives a secret of 32 bytes. No table has it, so neither a read of the database's tables nor a response of the API
+ * can reveal it a second time.
+ */
+const deriveSecret = (databaseKey: Uint8Array, { webhookID, secretTime }: SecretFields): Buffer =>
+  createHmac('sha256', databaseKey).update(`webhook secret ${webhookID} ${secretTime}`).digest();
+
+/** Returns the secret in the form that receivers configure. */
+export const formatSecret = (databaseKey: Uint8Array, webhook: SecretFields): string =>
+  `whsec_${deriveSecret(databaseKey, webhook).toString('base64')}`;
+
+/** Returns until when the previous secret is valid; undefined if there is none any more. */
+export const previousSecretUntil = (
+  { secretTime, previousSecretTime }: Pick<Webhook, 'secretTime' | 'previousSecretTime'>,
+  time: number,
+): number | undefined => {
+  const until = secretTime + limits.webhookRotationHours * 3_600_000;
+  return previousSecretTime === null || until <= time ? undefined : until;
+};
+
+/**
+ * Returns the ID of a message: the same in all attempts, also after a crash. `identity` tells messages apart whose
+ * sequences were assigned again after a backup was restored.
+ */
+export const toMessageID = (webhookID: string, sequence: number, identity: string): string =>
+  `msg_${createHash('sha256').update(`${webhookID} ${sequence} ${identity}`).digest('base64url').slice(0, 24)}`;
+
+/** Returns the headers of a message that is sent at `time`. */
+export const signMessage = (
+  databaseKey: Uint8Array,
+  webhook: SecretFields & Pick<Webhook, 'previousSecretTime'>,
+  { messageID, body, time }: { messageID: string; body: string; time: number },
+): Record<string, string> => {
+  const { webhookID, secretTime, previousSecretTime } = webhook;
+  const isRotating = previousSecretUntil(webhook, time) !== undefined;
+  const secretTimes = isRotating ? [secretTime, previousSecretTime as number] : [secretTime];
+  const timestamp = Math.floor(time / 1_000);
+  const signatures = secretTimes.map((each) => {
+    const hmac = createHmac('sha256', deriveSecret(databaseKey, { webhookID, secretTime: each }));
+    return `v1,${hmac.update(`${messageID}.${timestamp}.${body}`).digest('base64')}`;
+  });
+  return {
+    'webhook-id': messageID,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': signatures.join(' '),
+  };
+};

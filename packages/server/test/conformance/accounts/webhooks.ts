@@ -1,0 +1,319 @@
+import { limits } from '@firsthand/contract/limits';
+import { webhookTypes } from '@firsthand/contract/webhook';
+import { describe, expect, test } from 'vitest';
+import type { Delivery, DeliveryRecord, NewWebhook, Webhook } from '../../../src/store/store.ts';
+import type { Site } from '../../fixtures/site.ts';
+import { ann, ben, expectRefusal, laptop, newID, phone } from '../../fixtures/store.ts';
+import type { NewSite } from '../sites.ts';
+
+/** Ascending, because such a read waits for the writes in progress. */
+const lastSequence = async ({ store, account }: Site) =>
+  (await store.getEvents({ account, order: 'asc', limit: 1_000 })).through;
+
+const createWebhook = async (site: Site, changes: Partial<NewWebhook> = {}) => {
+  const webhook: NewWebhook = {
+    account: site.account,
+    webhookID: newID('webhook'),
+    url: 'https://crm.example/hook',
+    description: 'CRM',
+    types: webhookTypes,
+    filter: {},
+    payload: 'thin',
+    sentThrough: await lastSequence(site),
+    by: site.server.token,
+    time: site.time,
+    ...changes,
+  };
+  await site.store.createWebhook(webhook);
+  return webhook;
+};
+
+const findWebhook = async ({ store, account }: Site, webhookID: string) =>
+  (await store.listWebhooks({ account })).find((webhook) => webhook.webhookID === webhookID) as Webhook;
+
+/** Returns the facts after a sequence, without sequences and times. */
+const factsAfter = async (site: Site, after: number) => {
+  const { store, account } = site;
+  const query = { account, after, through: await lastSequence(site), limit: 1_000, recognized: true };
+  const { facts } = await store.listFacts(query);
+  return facts.map(({ type, contactUUID, otherContactUUID, userUUID, detail }) => {
+    const identifiers = { contactUUID, otherContactUUID, userUUID };
+    const given = Object.entries(identifiers).filter(([, value]) => value !== '');
+    return { type, ...Object.fromEntries(given), ...detail };
+  });
+};
+
+const server = 'server-1';
+const lease = ({ webhookID, sentThrough }: Webhook | NewWebhook, time: number, by = server) => {
+  return { webhookID, server: by, sentThrough, time, until: time + 60_000 };
+};
+const failedDelivery = (sequence: number, changes: Partial<Delivery> = {}): Delivery => ({
+  ...{ sequence, attempts: 1, firstTime: 1, lastTime: 2, nextTime: 3, httpStatus: 500, error: 'HTTP 500' },
+  response: 'no',
+  ...changes,
+});
+const newRecord = (webhookID: string, changes: Partial<DeliveryRecord>): DeliveryRecord => ({
+  ...{ webhookID, server, time: 10, sentThrough: 0, failures: 0, waitUntil: 0, succeeded: false },
+  failed: [],
+  resolved: [],
+  ...changes,
+});
+
+export const describeWebhooks = (newSite: NewSite): void => {
+  describe('webhooks', () => {
+    test('are listed oldest first, with their settings', async () => {
+      const site = await newSite();
+      const filter = { eventNames: ['Bought'], attrID: 'product', attrValue: 'Teapot' };
+      const second = await createWebhook(site, {
+        time: site.time + 1,
+        payload: 'full',
+        types: ['event.logged'],
+        filter,
+      });
+      const first = await createWebhook(site);
+      const fields = ({ by: _, time, ...webhook }: NewWebhook) => ({
+        ...webhook,
+        ...{ state: 'active', disabledReason: '', failures: 0, waitUntil: 0, retrying: 0, nextRetryTime: null },
+        ...{ secretTime: time, previousSecretTime: null, createdTime: time, updatedTime: time },
+        ...{ lastSuccessTime: null, lastFailureTime: null, lastFailure: '', leasedBy: '', leasedUntil: 0 },
+      });
+      expect(await site.store.listWebhooks({ account: site.account })).toEqual([fields(first), fields(second)]);
+    });
+
+    test('can be changed, paused and deleted, only in their own account', async () => {
+      const site = await newSite();
+      const other = await newSite();
+      const { store, account, time } = site;
+      const { webhookID } = await createWebhook(site);
+      const changes = { url: 'https://other.example/', types: ['link.voided'] as const, state: 'paused' as const };
+      await store.updateWebhook({ account, webhookID, changes, time: time + 1 });
+      expect(await findWebhook(site, webhookID)).toMatchObject({
+        ...changes,
+        updatedTime: time + 1,
+        description: 'CRM',
+      });
+      const active = await store.listWebhooks({});
+      expect(active.map((webhook) => webhook.webhookID)).not.toContain(webhookID);
+
+      const foreign = { account: other.account, webhookID, time };
+      await expectRefusal(store.updateWebhook({ ...foreign, changes }), 'unknown_webhook');
+      await expectRefusal(store.rotateWebhookSecret(foreign), 'unknown_webhook');
+      await expectRefusal(store.resendDeliveries({ ...foreign, sequences: [1] }), 'unknown_webhook');
+      await expectRefusal(store.deleteWebhook(foreign), 'unknown_webhook');
+      await store.deleteWebhook({ account, webhookID, time });
+      expect(await store.listWebhooks({ account })).toEqual([]);
+    });
+
+    test('are limited in number for each account', async () => {
+      const site = await newSite();
+      for (let count = 0; count < limits.webhooksPerAccount; count += 1) await createWebhook(site);
+      await expectRefusal(createWebhook(site), 'invalid_field');
+    });
+
+    test('keep the time of the previous secret after a rotation', async () => {
+      const site = await newSite();
+      const { store, account, time } = site;
+      const { webhookID } = await createWebhook(site);
+      expect(await store.rotateWebhookSecret({ account, webhookID, time: time + 5 })).toEqual({ secretTime: time + 5 });
+      // With a clock that does not advance, the secret changes nevertheless.
+      expect(await store.rotateWebhookSecret({ account, webhookID, time })).toEqual({ secretTime: time + 6 });
+      expect(await findWebhook(site, webhookID)).toMatchObject({
+        secretTime: time + 6,
+        previousSecretTime: time + 5,
+      });
+    });
+
+    test('are disabled when the token that created them is revoked with its descendants', async () => {
+      const site = await newSite();
+      const { store, account, time, server: creator } = site;
+      const { webhookID } = await createWebhook(site);
+      await store.revokeToken({ account, tokenID: creator.tokenID, descendants: true, time });
+      expect(await findWebhook(site, webhookID)).toMatchObject({ state: 'disabled', disabledReason: 'token_revoked' });
+    });
+  });
+
+  describe('deliveries', () => {
+    test('are recorded only by the server that has the lease', async () => {
+      const site = await newSite();
+      const { store, time } = site;
+      const webhook = await createWebhook(site);
+      const { webhookID } = webhook;
+      expect(await store.leaseWebhook({ ...lease(webhook, time), sentThrough: -1 })).toBe(false);
+      expect(await store.leaseWebhook(lease(webhook, time))).toBe(true);
+      expect(await store.recordDeliveries(newRecord(webhookID, { server: 'server-2' }))).toBeUndefined();
+      const record = { sentThrough: 7, succeeded: true, failures: 0, time: time + 1 };
+      expect(await store.recordDeliveries(newRecord(webhookID, record))).toMatchObject({
+        ...{ sentThrough: 7, lastSuccessTime: time + 1, lastFailureTime: null, leasedUntil: 0 },
+      });
+      const other = lease({ ...webhook, sentThrough: 7 }, time + 1, 'server-2');
+      expect(await store.leaseWebhook(other)).toBe(true);
+    });
+
+    test('are listed while they fail, and become due in the order of their next attempts', async () => {
+      const site = await newSite();
+      const { store, account, time } = site;
+      const webhook = await createWebhook(site);
+      const { webhookID } = webhook;
+      await store.leaseWebhook(lease(webhook, time));
+      const failed = [
+        failedDelivery(5, { nextTime: 300 }),
+        failedDelivery(6, { nextTime: 200 }),
+        failedDelivery(7, { nextTime: null, httpStatus: null, error: 'timeout' }),
+      ];
+      const failure = { failure: 'timeout', failures: 1, waitUntil: 99 };
+      const recorded = await store.recordDeliveries(newRecord(webhookID, { failed, sentThrough: 7, ...failure }));
+      expect(recorded).toMatchObject({ retrying: 2, nextRetryTime: 200, lastFailure: 'timeout', failures: 1 });
+      expect(await store.listDeliveries({ webhookID, limit: 10 })).toEqual(failed);
+      expect(await store.listDeliveries({ webhookID, limit: 10, after: 5, through: 6 })).toEqual([failed[1]]);
+      expect(await store.listDeliveries({ webhookID, limit: 10, dueTime: 300 })).toEqual([failed[1], failed[0]]);
+      expect(await store.listDeliveries({ webhookID, limit: 10, dueTime: 299 })).toEqual([failed[1]]);
+
+      await store.leaseWebhook(lease({ ...webhook, sentThrough: 7 }, time));
+      await store.recordDeliveries(newRecord(webhookID, { resolved: [6], sentThrough: 7 }));
+      await store.resendDeliveries({ account, webhookID, sequences: [7], time: 400 });
+      expect(await store.listDeliveries({ webhookID, limit: 10, dueTime: 400 })).toEqual([
+        failed[0],
+        {
+          ...failedDelivery(7),
+          attempts: 0,
+          firstTime: 400,
+          lastTime: 400,
+          nextTime: 400,
+          httpStatus: null,
+          error: '',
+          response: '',
+        },
+      ]);
+    });
+
+    test('that failed at every attempt are deleted beyond a limit, the oldest first', async () => {
+      const site = await newSite();
+      const { store, time } = site;
+      const webhook = await createWebhook(site);
+      const { webhookID } = webhook;
+      await store.leaseWebhook(lease(webhook, time));
+      const count = limits.failedDeliveriesPerWebhook + 3;
+      const failed = Array.from({ length: count }, (_, nth) => failedDelivery(nth + 1, { nextTime: null }));
+      await store.recordDeliveries(newRecord(webhookID, { failed }));
+      const listed = await store.listDeliveries({ webhookID, limit: 2 * count });
+      expect(listed).toEqual(failed.slice(3));
+    });
+
+    test('end when a webhook is disabled', async () => {
+      const site = await newSite();
+      const { store, account, time } = site;
+      const webhook = await createWebhook(site);
+      const { webhookID } = webhook;
+      await store.leaseWebhook(lease(webhook, time));
+      await store.recordDeliveries(newRecord(webhookID, { disabledReason: 'gone', failures: 1, waitUntil: 50 }));
+      const disabled = await findWebhook(site, webhookID);
+      expect(disabled).toMatchObject({ state: 'disabled', disabledReason: 'gone' });
+      expect(await store.leaseWebhook(lease(disabled, time))).toBe(false);
+      await store.updateWebhook({ account, webhookID, changes: { state: 'active' }, time });
+      const resumed = { state: 'active', disabledReason: '', failures: 0, waitUntil: 0 };
+      expect(await findWebhook(site, webhookID)).toMatchObject(resumed);
+    });
+  });
+
+  describe('facts', () => {
+    test('report each change of contacts and links, in order', async () => {
+      const site = await newSite();
+      const { server: caller, browser } = site;
+      const { sentThrough } = await createWebhook(site);
+      await browser.log({ userUUID: laptop });
+      const { contactUUID } = await caller.createContact({ userUUID: laptop, address: ann });
+      await site.update({ account: site.account, contactUUID, fields: { contactFirstname: 'Ann' } });
+      await site.update({ account: site.account, contactUUID, fields: { contactFirstname: 'Ann' } });
+      const other = await caller.createContact({ userUUID: null, address: ben });
+      await site.merge(contactUUID, other.contactUUID);
+      await site.unmerge(other.contactUUID);
+      const { linkID } = await site.link(phone, contactUUID);
+      await site.voidLink(linkID);
+      await site.restoreLink(linkID);
+      const linked = { contactUUID, userUUID: phone, linkID };
+      expect(await factsAfter(site, sentThrough)).toEqual([
+        { type: 'contact.created', contactUUID },
+        expect.objectContaining({ type: 'contact.recognized', contactUUID, userUUID: laptop, verified: true }),
+        { type: 'contact.updated', contactUUID, updated: ['contactFirstname'] },
+        { type: 'contact.created', contactUUID: other.contactUUID },
+        { type: 'contact.merged', contactUUID, otherContactUUID: other.contactUUID },
+        { type: 'contact.unmerged', contactUUID, otherContactUUID: other.contactUUID },
+        { type: 'contact.recognized', verified: true, ...linked },
+        { type: 'link.voided', ...linked },
+        { type: 'link.restored', ...linked },
+      ]);
+    });
+
+    test('of a browser’s claims are the new contact and the link, but not a contact that exists', async () => {
+      const site = await newSite();
+      const { server: caller, browser } = site;
+      const { contactUUID } = await caller.createContact({ userUUID: null, address: ann });
+      const { sentThrough } = await createWebhook(site);
+      await browser.createContact({ userUUID: laptop, address: ann });
+      const recognized = { type: 'contact.recognized', contactUUID, userUUID: laptop, verified: false };
+      expect(await factsAfter(site, sentThrough)).toEqual([expect.objectContaining(recognized)]);
+      const before = await lastSequence(site);
+      await browser.createContact({ userUUID: phone, address: ben });
+      expect((await factsAfter(site, before)).map(({ type }) => type)).toEqual([
+        'contact.created',
+        'contact.recognized',
+      ]);
+    });
+
+    test('of an erased contact are replaced by its erasure', async () => {
+      const site = await newSite();
+      const { server: caller } = site;
+      const { sentThrough, webhookID } = await createWebhook(site);
+      const { contactUUID } = await caller.createContact({ userUUID: laptop, address: ann });
+      const other = await caller.createContact({ userUUID: null, address: ben });
+      await site.store.resendDeliveries({ account: site.account, webhookID, sequences: [1], time: 1 });
+      await site.erase(contactUUID);
+      expect(await factsAfter(site, sentThrough)).toEqual([
+        { type: 'contact.created', contactUUID: other.contactUUID },
+        { type: 'contact.erased', contactUUID },
+      ]);
+    });
+
+    test('are read in pages, each up to a sequence', async () => {
+      const site = await newSite();
+      const { store, account, server: caller } = site;
+      const { sentThrough } = await createWebhook(site);
+      for (const userUUID of [laptop, phone])
+        await caller.createContact({ userUUID, address: `${userUUID}@example.com` });
+      const through = await lastSequence(site);
+      const all = await store.listFacts({ account, after: sentThrough, through, limit: 100, recognized: true });
+      expect(all.facts).toHaveLength(4);
+      const paged = [];
+      for (let after = sentThrough; after < through; ) {
+        const page = await store.listFacts({ account, after, through, limit: 1, recognized: true });
+        expect(page.through).toBeGreaterThan(after);
+        paged.push(...page.facts);
+        after = page.through;
+      }
+      expect(paged).toEqual(all.facts);
+      const some = await store.listFacts({ account, after: sentThrough, through, limit: 100, recognized: false });
+      expect(some.facts.map(({ type }) => type)).toEqual(['contact.created', 'contact.created']);
+    });
+
+    test('are stored only for the types that a webhook of the account wants', async () => {
+      const site = await newSite();
+      const before = await lastSequence(site);
+      const { server: caller } = site;
+      await caller.createContact({ userUUID: null, address: ann });
+      await createWebhook(site, { types: ['contact.merged'] });
+      await caller.createContact({ userUUID: null, address: ben });
+      expect(await factsAfter(site, before)).toEqual([]);
+    });
+
+    test('are deleted after 30 days', async () => {
+      const site = await newSite();
+      const { sentThrough } = await createWebhook(site);
+      await site.server.createContact({ userUUID: null, address: ann });
+      const expire = (time: number) => site.store.deleteExpired({ time, after: 0, most: 1_000 });
+      await expire(site.time + 30 * 86_400_000);
+      expect(await factsAfter(site, sentThrough)).toHaveLength(1);
+      await expire(site.time + 30 * 86_400_000 + 1);
+      expect(await factsAfter(site, sentThrough)).toEqual([]);
+    });
+  });
+};
