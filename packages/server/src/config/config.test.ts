@@ -81,7 +81,8 @@ describe.each([
       ['/a/b/', '/a/b/'],
     ],
     [
-      ...['a', '//', '/a//b', '/a?b', '/:a', '/..', '/event', '/account/x', '/user', '/form', '/leave', '/readyz'],
+      ...['a', '//', '/a//b', '/a?b', '/:a', '/..', '/event', '/account/x', '/user', '/form', '/leave', '/mcp'],
+      '/readyz',
       `/${'a'.repeat(200)}`,
     ],
   ],

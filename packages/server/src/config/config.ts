@@ -61,7 +61,7 @@ const reservedSegments = new Set([
     ...Object.values(pageNames),
   ],
   ...['b', 'projects', 'v1'],
-  ...['.well-known', 'console', 'demo', 'docs', 'healthz', 'metrics', 'openapi.json', 'readyz'],
+  ...['.well-known', 'console', 'demo', 'docs', 'healthz', 'mcp', 'metrics', 'openapi.json', 'readyz'],
 ]);
 const isReserved = (path: string): boolean => reservedSegments.has(path.split('/')[1] as string);
 
