@@ -120,6 +120,14 @@ export const refusalText = ({ code, message, retryAfterSeconds }: Refusal): stri
     `${statusOf(code)} ${code}: ${message}${/[.?]$/.test(message) ? '' : '.'}${retryAfterSeconds === undefined ? '' : ` Try again in ${Math.ceil(retryAfterSeconds)} seconds.`}`,
   );
 
+/** Returns an answer as JSON. Throws Refusal if it is too long. */
+const toAnswer = (context: object, data: object): string => {
+  const text = JSON.stringify({ ...context, data: cleanValue(data) });
+  if (text.length <= maxAnswerLength) return text;
+  const message = `the answer has ${text.length.toLocaleString('en')} characters; at most ${maxAnswerLength.toLocaleString('en')} are returned. Send a lower \`limit\`, a shorter range or a narrower filter`;
+  throw new Refusal('invalid_field', { field: 'limit', message });
+};
+
 /** Runs a tool and returns the texts of its answer. Rejects with Refusal. */
 export const runTool = async (handlers: OperationHandlers, request: ToolRequest): Promise<readonly string[]> => {
   const { name, caller, root } = request;
@@ -134,14 +142,12 @@ export const runTool = async (handlers: OperationHandlers, request: ToolRequest)
   // `through` and `milliseconds` of reports mean nothing to an agent.
   const { through, milliseconds, ...data } = (await run(call, input as never)) as Fields;
   const { from, to, timezone, ...rest } = data;
-  const answer = {
+  const context = {
     range: rangeOf(tool, data, fields, caller),
     excluded: listExclusions(tool, fields, data, kind),
     console: consoleLink(root, tool.page(fields, data)),
-    data: cleanValue(kind === 'agent' ? withoutAddresses(rest) : rest),
   };
-  const text = JSON.stringify(answer);
-  if (text.length <= maxAnswerLength) return [note, text];
-  const message = `the answer has ${text.length.toLocaleString('en')} characters; at most ${maxAnswerLength.toLocaleString('en')} are returned. Send a lower \`limit\`, a shorter range or a narrower filter`;
-  throw new Refusal('invalid_field', { field: 'limit', message });
+  const text = toAnswer(context, rest);
+  // Addresses are hidden in a second pass, because in an answer that is too long, that could take seconds.
+  return [note, kind === 'agent' ? toAnswer(context, withoutAddresses(rest)) : text];
 };
