@@ -201,7 +201,14 @@ describe('pages', () => {
     const page = (nextCursor: string, ...event: object[]) => ok({ event, nextCursor });
     const { client, sent } = setUp([page('a', { eventID: 1 }), page('b'), busy, page('', { eventID: 2 })]);
     expectTypeOf<PagedOperation>().toEqualTypeOf<
-      'getEvent' | 'getContact' | 'searchContact' | 'exportContact' | 'listAudit' | 'listRefused' | 'reportPeople'
+      | 'getEvent'
+      | 'getContact'
+      | 'searchContact'
+      | 'exportContact'
+      | 'listAudit'
+      | 'listImports'
+      | 'listRefused'
+      | 'reportPeople'
     >();
     const eventIDs: number[] = [];
     for await (const { event } of client.pages('getEvent', { eventID: 7 }))

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { batchContact, contactStatuses, hasKey, keyProblem } from './contact.ts';
 import * as field from './fields.ts';
 import { limits } from './limits.ts';
-import { count, isoTime, problem, response, responseText } from './response.ts';
+import { count, isoTime, problem, response, responseText, text } from './response.ts';
 
 const importKinds = ['events', 'contacts'] as const;
 export type ImportKind = (typeof importKinds)[number];
@@ -147,8 +147,12 @@ export const importContactsOutput = response({
 export const listImportsInput = z.object({
   kind: field.optional(importKind).describe('Only imports of this kind.'),
   limit: field.optional(field.pageLimit(limits.importsPerPage)),
+  cursor: field.optional(field.cursor),
 });
-export const listImportsOutput = response({ import: z.array(importEntry).describe('The imports, newest first.') });
+export const listImportsOutput = response({
+  import: z.array(importEntry).describe('The imports, newest first.'),
+  nextCursor: text('The cursor of the next page; "" on the last page.', ''),
+});
 
 export const undoImportInput = z.object({ importID: field.importID });
 export const undoImportOutput = response(importEntry.shape);

@@ -1,7 +1,8 @@
 /** `firsthand import`: imports files of events from other tools, lists imports, and undoes them. */
 import { basename } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Client } from '@firsthand/client';
+import type { Client, ResponseFor } from '@firsthand/client';
+import { limits } from '@firsthand/contract/limits';
 import {
   detectFormat,
   type EventCounts,
@@ -129,13 +130,14 @@ const importFiles = async (files: readonly string[], options: ImportOptions): Pr
 
 const list = async (options: ServerOptions): Promise<void> => {
   const client = await connect(options);
-  const response = await client.listImports({});
-  if (options.json) return printJSON(response);
-  if (response.import.length === 0) return printLine('There are no imports');
+  const imports: ResponseFor<'listImports'>['import'] = [];
+  for await (const page of client.pages('listImports', { limit: limits.importsPerPage })) imports.push(...page.import);
+  if (options.json) return printJSON({ import: imports });
+  if (imports.length === 0) return printLine('There are no imports');
   printLine(
     toTable([
       ['ID', 'FILE', 'KIND', 'STATE', 'BEGAN', 'IMPORTED', 'REPEATED', 'REFUSED'],
-      ...response.import.map(({ importID, importName, kind, state, createdTime, imported, repeated, refused }) => [
+      ...imports.map(({ importID, importName, kind, state, createdTime, imported, repeated, refused }) => [
         ...[importID, importName, kind, state, toMinute(createdTime)],
         ...[imported, repeated, refused].map(String),
       ]),

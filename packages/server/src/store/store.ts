@@ -410,7 +410,12 @@ export interface Store extends ReportFeed, ReportNames {
    */
   createImport(request: NewImport): Promise<Import>;
   /** Returns an account's imports, newest first; with `kind`, only imports of this kind. */
-  listImports(request: { account: number; kind?: ImportKind | undefined; limit: number }): Promise<Import[]>;
+  listImports(request: {
+    account: number;
+    kind?: ImportKind | undefined;
+    limit: number;
+    beyond?: ImportPosition | undefined;
+  }): Promise<Import[]>;
   /**
    * Stores the next records of an import and advances it, in one transaction. If the import is not at `position`,
    * stores nothing and returns it with no `outcomes`: the records were stored before, or the sender must continue from
@@ -841,6 +846,11 @@ export interface Import extends Pick<NewImport, 'importID' | 'kind' | 'importNam
   readonly createdTime: number;
   /** When its undo began. */
   readonly undoneTime: number | null;
+}
+
+/** A position in the list of imports: after the first `skip` of the imports that were created at this time. */
+export interface ImportPosition extends Pick<Import, 'createdTime'> {
+  readonly skip: number;
 }
 
 /** A record in a file: an event, or a contact to create or change. */

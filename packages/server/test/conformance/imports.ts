@@ -106,6 +106,11 @@ export const describeImports = (newSite: NewSite): void => {
       expect(second).toMatchObject({ position: 0, state: 'running' });
       expect((await add(second.importID, 0, [event({ eventUUID: 'event-01' })])).outcomes).toEqual([{ kept: true }]);
       const listed = await site.store.listImports({ account: site.account, limit: 2 });
+      const beyond = { createdTime: site.time + 6, skip: 1 };
+      expect(await site.store.listImports({ account: site.account, limit: 2, beyond })).toMatchObject([
+        { importID: listed[1]?.importID },
+        { importID, state: 'undone' },
+      ]);
       expect(listed.map(({ importID, state }) => [importID, state])).toEqual([
         [second.importID, 'running'],
         [expect.any(String), 'running'],

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { limits } from '@firsthand/contract/limits';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Fields, openScene, type Scene } from '../../../test/fixtures/scene.ts';
 
 let scene: Scene;
@@ -121,6 +121,31 @@ describe('importEvents', () => {
     expect(body.refusal.map(({ error }: { error: Fields }) => error.field).slice(-2)).toEqual([
       ...['timestamp', 'timestamp'],
     ]);
+  });
+});
+
+describe('listImports', () => {
+  it('returns every import once, page by page, even if some were created at the same time', async () => {
+    const { tokens, get, post: send, close } = await openScene();
+    onTestFinished(close);
+    const created: string[] = [];
+    for (const file of ['a', 'b', 'c', 'd', 'e']) {
+      const fingerprint = createHash('sha256').update(file).digest('hex');
+      const entry = { tokenUUID: tokens.server, kind: 'events', importName: file, fingerprint };
+      created.push((await send('/import/createImport', entry)).body.importID);
+    }
+    for (const limit of [1, 2, 5]) {
+      const listed: string[] = [];
+      let page: Fields = { tokenUUID: tokens.server, limit };
+      do {
+        const { body } = await get('/import/listImports', page);
+        listed.push(...body.import.map(({ importID }: Fields) => importID));
+        page = { ...page, cursor: body.nextCursor };
+      } while (page.cursor !== '');
+      expect(listed.sort()).toEqual([...created].sort());
+    }
+    const { body } = await get('/import/listImports', { tokenUUID: tokens.server, cursor: 'hello' });
+    expect(body.error).toMatchObject({ code: 'invalid_field', field: 'cursor' });
   });
 });
 

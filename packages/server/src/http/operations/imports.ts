@@ -9,10 +9,11 @@ import { nanoid } from 'nanoid';
 import { unlikelyTime } from '../../ingest/event-time.ts';
 import { newEvent } from '../../ingest/new-event.ts';
 import { Refusal } from '../../shared/refusal.ts';
-import type { Import, ImportOutcome, ImportStep, NewContact, Store } from '../../store/store.ts';
+import type { Import, ImportOutcome, ImportPosition, ImportStep, NewContact, Store } from '../../store/store.ts';
 import { accountOf, auditFieldsOf, type Caller, type Handlers, toStoreCaller } from '../access/caller.ts';
 import { type Agent, toStatedLabels, unknownAgent } from '../request/agents.ts';
 import type { CountryOf } from '../request/country.ts';
+import { parseImportCursor, toImportCursor } from '../responses/cursor.ts';
 import { isoTime } from '../responses/iso-time.ts';
 import { findDefaultProfile } from '../segment/contacts.ts';
 import { type SegmentCall, type Sender, toCall } from '../segment/messages.ts';
@@ -30,6 +31,13 @@ const importResponse = ({ createdTime, undoneTime, fingerprint: _, ...rest }: Im
   createdTime: isoTime(createdTime),
   ...(undoneTime !== null && { undoneTime: isoTime(undoneTime) }),
 });
+
+/** Returns where a page of imports ends, given where it begins. */
+const endOf = (imports: readonly Import[], beyond: ImportPosition | undefined): ImportPosition => {
+  const { createdTime } = imports.at(-1) as Import;
+  const atSameTime = imports.filter((each) => each.createdTime === createdTime).length;
+  return { createdTime, skip: atSameTime + (beyond?.createdTime === createdTime ? beyond.skip : 0) };
+};
 
 /**
  * Removes the original time of a message that another server stored, because that server has corrected the timestamp.
@@ -168,9 +176,11 @@ export const createImports = (
       return response;
     },
 
-    listImports: async ({ kind, limit = defaultListed }, caller) => {
-      const imports = await store.listImports({ account: accountOf(caller), kind, limit });
-      return { import: imports.map(importResponse) };
+    listImports: async ({ kind, limit = defaultListed, cursor }, caller) => {
+      const beyond = parseImportCursor(cursor);
+      const imports = await store.listImports({ account: accountOf(caller), kind, limit, beyond });
+      const next = imports.length < limit ? null : endOf(imports, beyond);
+      return { import: imports.map(importResponse), nextCursor: toImportCursor(next) };
     },
 
     undoImport: async ({ importID }, caller) => {

@@ -1,8 +1,9 @@
 /** Encodes and decodes page cursors, which are opaque to clients and contain the name of a list and positions in it. */
 
+import { limits } from '@firsthand/contract/limits';
 import type { PeopleEnd } from '../../reports/queries.ts';
 import { Refusal } from '../../shared/refusal.ts';
-import type { SearchPosition } from '../../store/store.ts';
+import type { ImportPosition, SearchPosition } from '../../store/store.ts';
 
 /** The prefix of each list's cursors, with a version to distinguish later formats. */
 const lists = {
@@ -13,6 +14,7 @@ const lists = {
   audit: 'a1',
   refused: 'r1',
   held: 'h1',
+  imports: 'i1',
 } as const;
 type ListName = keyof typeof lists;
 
@@ -64,6 +66,18 @@ export const parseSearchCursor = (sort: SearchSort, cursor: string | undefined):
   const [key, contact] = decode(listOf(sort), cursor, 2);
   if (key == null || contact == null) throw invalidCursor();
   return { key, contact };
+};
+
+/** Returns the cursor of the page of imports after `next`; "" if `next` is null. */
+export const toImportCursor = (next: ImportPosition | null): string =>
+  encode('imports', next === null ? [null, null] : [next.createdTime, next.skip]);
+
+/** Like parseCursor, for a cursor from toImportCursor. */
+export const parseImportCursor = (cursor: string | undefined): ImportPosition | undefined => {
+  if (cursor === undefined) return undefined;
+  const [createdTime, skip] = decode('imports', cursor, 2);
+  if (createdTime == null || skip == null || skip > limits.importsPerAccount) throw invalidCursor();
+  return { createdTime, skip };
 };
 
 interface PeoplePage {

@@ -66,10 +66,15 @@ export function* createImport(request: RequestOf<'createImport'>): Operation<Imp
   return yield* findImport({ account, importID });
 }
 
-export function* listImports({ account, limit, kind }: RequestOf<'listImports'>): Operation<Import[]> {
-  let query = selectImports(account).orderBy('createdTime', 'desc').orderBy('importID').limit(limit);
+export function* listImports({ account, limit, kind, beyond }: RequestOf<'listImports'>): Operation<Import[]> {
+  const skip = beyond?.skip ?? 0;
+  let query = selectImports(account)
+    .orderBy('createdTime', 'desc')
+    .orderBy('importID')
+    .limit(limit + skip);
   if (kind !== undefined) query = query.where('kind', '=', kind);
-  return (yield* all(query)).map(toImport);
+  if (beyond !== undefined) query = query.where('createdTime', '<=', beyond.createdTime);
+  return (yield* all(query)).slice(skip).map(toImport);
 }
 
 /** A contact that an import has written. */
