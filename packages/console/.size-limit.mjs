@@ -22,8 +22,8 @@ export default [
     brotli: true,
   },
   {
-    name: 'all scripts, except for the import of files',
-    path: [`${folder}*.js`, `!${folder}import-*.js`],
+    name: 'all scripts, except for the import of files and webhooks',
+    path: [`${folder}*.js`, `!${folder}import-*.js`, `!${folder}webhooks.*.js`],
     limit: '78 kB',
     brotli: true,
   },
@@ -32,6 +32,12 @@ export default [
     name: 'the import of files, loaded when it is opened',
     path: `${folder}import-*.js`,
     limit: '17 kB',
+    brotli: true,
+  },
+  {
+    name: 'webhooks, loaded when they are opened',
+    path: `${folder}webhooks.*.js`,
+    limit: '6 kB',
     brotli: true,
   },
 ];

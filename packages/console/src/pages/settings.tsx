@@ -1,24 +1,29 @@
 /** The settings page. */
 import { useEffect } from 'preact/hooks';
 import { settingsTabs } from '../frame/settings-tabs.ts';
+import { Lazy } from '../parts/lazy.tsx';
 import { chosenTab, Tabs } from '../parts/tabs.tsx';
 import { isOwner } from '../reading/account.ts';
 import { readMembers } from '../reading/members.ts';
-import { ImportFiles } from './lazy-import-files.tsx';
 import { AuditLog } from './settings/audit-log.tsx';
 import { Members } from './settings/members/members.tsx';
+import { OwnersOnly } from './settings/owners-only.tsx';
 import { Privacy } from './settings/privacy.tsx';
 import { RefusedRequests } from './settings/refused/refused.tsx';
 import { ShareLinks } from './settings/share-links.tsx';
 import { Storage } from './settings/storage.tsx';
 import { Tokens } from './settings/tokens.tsx';
 
+const loadImports = () => import('./import-files.ts').then(({ Imports }) => Imports);
+const loadWebhooks = () => import('./settings/webhooks/webhooks.tsx').then(({ Webhooks }) => Webhooks);
+
 const contents = {
   tokens: Tokens,
   team: Members,
   shared: ShareLinks,
   refused: RefusedRequests,
-  import: () => <ImportFiles part="Imports" />,
+  import: () => <Lazy load={loadImports} />,
+  webhooks: () => (isOwner.value ? <Lazy load={loadWebhooks} /> : <OwnersOnly title="Webhooks" what="webhooks" />),
   account: Privacy,
   storage: Storage,
   audit: AuditLog,

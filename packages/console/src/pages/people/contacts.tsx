@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { api, messageOf } from '../../api.ts';
 import { Card, ResponseView } from '../../parts/card.tsx';
+import { Lazy } from '../../parts/lazy.tsx';
 import { show } from '../../parts/notices.tsx';
 import { SaveCSV } from '../../parts/save-csv.tsx';
 import { SearchBox } from '../../parts/search-box.tsx';
@@ -14,7 +15,6 @@ import { formatTime, formatWhole } from '../../reading/format.ts';
 import { usePagination } from '../../reading/pages.ts';
 import { nameOfPerson } from '../../reading/person.ts';
 import { clearFetchCache } from '../../reading/use-fetch.ts';
-import { ImportFiles } from '../lazy-import-files.tsx';
 import { BulkActions } from './bulk-actions.tsx';
 import { ColumnChoice, ContactFilter, chosenColumns, columnTitles, contactSearch } from './contact-filter.tsx';
 import { PeopleTable } from './people-table.tsx';
@@ -67,6 +67,8 @@ const NoContacts = ({ isSearch }: { readonly isSearch: boolean }) => (
   </EmptyState>
 );
 
+const loadImport = () => import('../import-files.ts').then(({ ImportContacts }) => ImportContacts);
+
 const ImportButton = ({ after }: { readonly after: () => void }) => {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -74,7 +76,7 @@ const ImportButton = ({ after }: { readonly after: () => void }) => {
       <button type="button" class="quiet" aria-haspopup="dialog" onClick={() => setOpen(true)}>
         Import
       </button>
-      {isOpen && <ImportFiles part="ImportContacts" close={() => setOpen(false)} after={after} />}
+      {isOpen && <Lazy load={loadImport} close={() => setOpen(false)} after={after} />}
     </>
   );
 };

@@ -87,7 +87,8 @@ export const createWebhooks = (
 
   const checkURL = (url: string): void => {
     const problem = findProblem(url);
-    if (problem !== undefined) throw new Refusal('invalid_field', { field: 'url', message: `\`url\`: ${problem}` });
+    if (problem === undefined) return;
+    throw new Refusal('invalid_field', { field: 'url', message: `\`url\` is not allowed: ${problem}` });
   };
 
   const find = async (webhookID: string, caller: Caller): Promise<Webhook> => {

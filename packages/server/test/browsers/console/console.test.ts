@@ -685,6 +685,7 @@ describe('the console of a shop', () => {
           'settings',
           'settings?tab=team',
           'settings?tab=import',
+          'settings?tab=webhooks',
           'settings?tab=account',
           'settings?tab=storage',
           'set-up',

@@ -9,6 +9,7 @@ import type { Shop } from './shop.ts';
 export const textsOfDay = 29;
 const dayMs = 86_400_000;
 const maxSegments = 100;
+const maxWebhooks = 50;
 /** The number of texts that each claim has as attributes. */
 const textsOfClaim = 50;
 
@@ -129,6 +130,14 @@ export const fillWithHostileTexts = async ({ url, api, browserToken }: Shop) => 
     const fingerprint = createHash('sha256').update(importName).digest('hex');
     return api.createImport({ kind: 'events', importName, fingerprint });
   });
+  await forEach(texts.slice(0, maxWebhooks), ({ nth, name, id, text }) =>
+    api.createWebhook({
+      url: `https://crm.invalid/${encodeURIComponent(text.toWellFormed()).slice(0, 1_000)}`,
+      ...(names[nth] && { description: names[nth] }),
+      type: ['event.logged'],
+      ...{ eventName: [name], attrID: id, attrValue: text },
+    }),
+  );
 
   /**
    * Replaces all segments with segments for as many texts as an account can have segments, from `first` on. Their

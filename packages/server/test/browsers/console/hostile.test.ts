@@ -237,6 +237,18 @@ it('renders hostile texts harmlessly in the catalogue, segments and settings', a
     await expectHarmless(page, `undoing the import ${nth}`);
     await page.keyboard.press('Escape');
   }
+  await goto('settings?tab=webhooks');
+  await waitUntilLoaded(page);
+  const webhooks = page.locator('.items > li');
+  await expect.poll(() => webhooks.count()).toBe(50);
+  await expectHarmlessOnBoth(page, 'webhooks');
+  for (const nth of [0, 19, 48])
+    for (const action of ['Edit…', 'Remove…']) {
+      await webhooks.nth(nth).getByText(action, { exact: true }).click();
+      await page.getByRole('dialog').waitFor(soon);
+      await expectHarmless(page, `${action} ${nth}`);
+      await page.keyboard.press('Escape');
+    }
   for (const path of ['settings?tab=account', 'settings?tab=storage', 'settings?tab=audit']) {
     await goto(path);
     await waitUntilLoaded(page);

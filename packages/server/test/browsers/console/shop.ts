@@ -7,8 +7,8 @@ const minute = 60_000;
 const hour = 60 * minute;
 
 /** Starts a server and creates an account with a catalogue. */
-export const openShop = async (atEnd?: RegisterCleanup) => {
-  const serving = await serveHere({}, {}, atEnd);
+export const openShop = async (atEnd?: RegisterCleanup, env: Readonly<Record<string, string>> = {}) => {
+  const serving = await serveHere(env, {}, atEnd);
   const { serverTokenUUID, browserTokenUUID, accountUUID } = await createAccount(serving.url);
   const api = createClient({ url: serving.url, token: serverTokenUUID });
   await api.updateAccount({

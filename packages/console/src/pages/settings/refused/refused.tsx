@@ -53,7 +53,7 @@ const CauseEntry = ({ cause, reload }: CauseProps) => {
   const senders = new Set(requests.map(({ tokenID }) => nameOfActor(tokenID, account.value?.token ?? [])));
   return (
     <li>
-      <div class="refused-head">
+      <div class="item-head">
         <strong>
           {what}: {why}
         </strong>
@@ -70,7 +70,7 @@ const CauseEntry = ({ cause, reload }: CauseProps) => {
           <code>{requests[0] && textOf(requests[0])}</code>
         </pre>
       </details>
-      <p class="refused-actions">
+      <p class="item-actions">
         {requests.every(allowanceFor) && (
           <button type="button" disabled={isBusy} onClick={() => run(allowAll, 'allowed and stored')}>
             Allow
@@ -144,7 +144,7 @@ const List = () => {
                 <p class="soft">Refused requests are kept here so you can fix and resend them.</p>
               </EmptyState>
             ) : (
-              <ul class="refused">
+              <ul class="items">
                 {toCauses(all).map((cause) => (
                   <CauseEntry key={cause.key} cause={cause} reload={reload} />
                 ))}

@@ -1,0 +1,184 @@
+/** The dialog that creates or changes a webhook. */
+import { FirsthandError } from '@firsthand/client';
+import { Fragment } from 'preact';
+import { useState } from 'preact/hooks';
+import { api, messageOf } from '../../../api.ts';
+import { DialogForm } from '../../../parts/dialog-form.tsx';
+import { Field } from '../../../parts/field.tsx';
+import { account } from '../../../reading/account.ts';
+import { typeLabels, type Webhook, type WebhookType } from './webhook.ts';
+import type { NewSecret } from './webhook-secret.tsx';
+
+const types = Object.keys(typeLabels) as WebhookType[];
+const payloads = {
+  thin: ['IDs only', 'Names, addresses and attributes stay on this server. The receiver can read them with the API.'],
+  full: ['The whole event or contact', 'Includes names, addresses and attributes.'],
+} as const;
+
+const toNames = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean);
+
+interface EventNamesProps {
+  readonly text: string;
+  readonly problem: string | undefined;
+  readonly change: (text: string) => void;
+}
+
+const EventNames = ({ text, problem, change }: EventNamesProps) => {
+  const chosen = toNames(text);
+  const others = (account.value?.event ?? [])
+    .filter(({ mergedInto, eventName }) => mergedInto === undefined && !chosen.includes(eventName))
+    .map(({ eventName }) => eventName);
+  return (
+    <>
+      <Field label="Only these events" hint="One name per line. Empty: all events." problem={problem}>
+        {(attributes) => (
+          <textarea {...attributes} rows={3} value={text} onInput={(event) => change(event.currentTarget.value)} />
+        )}
+      </Field>
+      {others.length > 0 && (
+        <select
+          aria-label="Add an event from the catalogue"
+          value=""
+          onChange={(event) => change([...chosen, event.currentTarget.value].join('\n'))}
+        >
+          <option value="">Add an event…</option>
+          {others.map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      )}
+    </>
+  );
+};
+
+type Values = Pick<Webhook, 'url' | 'description' | 'type' | 'eventName' | 'payload'>;
+const blank: Values = { url: '', description: '', type: [], eventName: [], payload: 'thin' };
+
+/** Only the fields that differ, so that the form does not undo what another owner has changed. */
+const changesOf = (before: Values, values: Values): Partial<Values> =>
+  Object.fromEntries(
+    Object.entries(values).filter(
+      ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name as keyof Values]),
+    ),
+  );
+
+interface WebhookFormProps {
+  /** Absent: creates a webhook. */
+  readonly of?: Webhook;
+  readonly close: () => void;
+  readonly reload: () => void;
+  readonly onSecret: (secret: NewSecret) => void;
+}
+
+export const WebhookForm = ({ of, close, reload, onSecret }: WebhookFormProps) => {
+  // The list is read repeatedly, so `of` may change while the dialog is open.
+  const [before] = useState<Values>(of ?? blank);
+  const [values, setValues] = useState(before);
+  const [eventText, setEventText] = useState(values.eventName.join('\n'));
+  const [problem, setProblem] = useState<{ readonly field: string; readonly text: string }>();
+  const [isBusy, setBusy] = useState(false);
+  const set = (changed: Partial<Values>) => setValues({ ...values, ...changed });
+  const { url, description, type, payload } = values;
+  /** The error of a field, such as `eventName` for a problem of `eventName[2]`. */
+  const problemOf = (name: keyof Values) => (problem?.field.startsWith(name) ? problem.text : undefined);
+  const isOfField = problem !== undefined && Object.keys(blank).some((name) => problem.field.startsWith(name));
+  const submit = async () => {
+    if (type.length === 0) return setProblem({ field: 'type', text: 'Choose at least one.' });
+    setBusy(true);
+    const filled: Values = {
+      ...{ url: url.trim(), description: description.trim(), type, payload },
+      eventName: type.includes('event.logged') ? toNames(eventText) : values.eventName,
+    };
+    try {
+      if (of) await api.updateWebhook({ webhookID: of.webhookID, ...changesOf(before, filled) });
+      else onSecret({ ...filled, ...(await api.createWebhook(filled)) });
+      close();
+      reload();
+    } catch (error) {
+      setProblem({ field: (error instanceof FirsthandError && error.field) || '', text: messageOf(error) });
+      setBusy(false);
+    }
+  };
+  const typeProblem = problemOf('type');
+  return (
+    <DialogForm
+      title={of ? 'Edit the webhook' : 'Add a webhook'}
+      close={close}
+      action={of ? 'Save' : 'Add'}
+      submit={submit}
+      problem={isOfField ? '' : (problem?.text ?? '')}
+      isDisabled={isBusy}
+    >
+      <Field label="URL" hint="Where messages are sent, by POST. Must begin with https." problem={problemOf('url')}>
+        {(attributes) => (
+          <input
+            {...attributes}
+            type="text"
+            inputMode="url"
+            required
+            autocomplete="off"
+            placeholder="https://crm.example/hooks/firsthand"
+            value={url}
+            onInput={(event) => set({ url: event.currentTarget.value })}
+          />
+        )}
+      </Field>
+      <Field label="Description" hint="What receives the messages." problem={problemOf('description')}>
+        {(attributes) => (
+          <input
+            {...attributes}
+            type="text"
+            maxLength={255}
+            placeholder="Sales CRM"
+            value={description}
+            onInput={(event) => set({ description: event.currentTarget.value })}
+          />
+        )}
+      </Field>
+      <fieldset class="kinds">
+        <legend>Send a message when</legend>
+        {types.map((each) => (
+          <Fragment key={each}>
+            <label class="choice-line">
+              <input
+                type="checkbox"
+                checked={type.includes(each)}
+                onChange={({ currentTarget: { checked } }) =>
+                  set({ type: types.filter((one) => (one === each ? checked : type.includes(one))) })
+                }
+              />
+              <span>
+                {typeLabels[each]}
+                <small class="soft">{each}</small>
+              </span>
+            </label>
+            {each === 'event.logged' && type.includes(each) && (
+              <EventNames text={eventText} problem={problemOf('eventName')} change={setEventText} />
+            )}
+          </Fragment>
+        ))}
+        {typeProblem && (
+          <p class="field-problem" role="alert">
+            {typeProblem}
+          </p>
+        )}
+      </fieldset>
+      <fieldset class="kinds">
+        <legend>Messages contain</legend>
+        {(Object.keys(payloads) as (keyof typeof payloads)[]).map((each) => (
+          <label key={each} class="choice-line">
+            <input type="radio" name="payload" checked={payload === each} onChange={() => set({ payload: each })} />
+            <span>
+              {payloads[each][0]}
+              <small class="soft">{payloads[each][1]}</small>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+    </DialogForm>
+  );
+};

@@ -1,0 +1,184 @@
+/** A webhook of the list: what it sends, its state in words, its actions and its messages. */
+import type { ResponseFor } from '@firsthand/client';
+import { useState } from 'preact/hooks';
+import { api, messageOf } from '../../../api.ts';
+import { DialogForm } from '../../../parts/dialog-form.tsx';
+import { act } from '../../../parts/notices.tsx';
+import { Badge, Problem, RelativeTime, Time } from '../../../parts/small.tsx';
+import { formatWhole } from '../../../reading/format.ts';
+import { Deliveries } from './deliveries.tsx';
+import { describeTypes, disabledReasons, nameOfWebhook, quote, type Webhook } from './webhook.ts';
+import { WebhookForm } from './webhook-form.tsx';
+import type { NewSecret } from './webhook-secret.tsx';
+
+interface WebhookProps {
+  readonly of: Webhook;
+  readonly reload: () => void;
+}
+
+interface WebhookItemProps extends WebhookProps {
+  readonly onSecret: (secret: NewSecret) => void;
+}
+
+const StateBadge = ({ of: { state, waitUntilTime } }: { readonly of: Webhook }) => {
+  if (state === 'disabled') return <Badge tone="bad">disabled</Badge>;
+  if (state === 'paused') return <Badge>paused</Badge>;
+  return waitUntilTime ? <Badge tone="open">waiting</Badge> : <Badge tone="good">active</Badge>;
+};
+
+const State = ({ of }: { readonly of: Webhook }) => {
+  const { state, disabledReason, waitUntilTime, retrying, lastSuccessTime, lastFailureTime, lastFailure } = of;
+  return (
+    <p>
+      {disabledReason && `${disabledReasons[disabledReason]} `}
+      {state !== 'active' && 'New messages are sent when you resume. '}
+      {state === 'active' && waitUntilTime && (
+        <>
+          Waiting until <Time time={waitUntilTime} /> because messages failed.{' '}
+        </>
+      )}
+      {retrying > 0 && `${formatWhole(retrying)} ${retrying === 1 ? 'message' : 'messages'} to retry. `}
+      <span class="soft">
+        {lastSuccessTime ? (
+          <>
+            Last success <RelativeTime time={lastSuccessTime} />.
+          </>
+        ) : (
+          'Nothing delivered yet.'
+        )}
+        {lastFailureTime && (
+          <>
+            {' '}
+            Last failure <RelativeTime time={lastFailureTime} />: {lastFailure}.
+          </>
+        )}
+      </span>
+    </p>
+  );
+};
+
+type TestResult = ResponseFor<'testWebhook'> | { readonly problem: string };
+
+const Test = ({ of }: { readonly of: TestResult }) => {
+  if ('problem' in of) return <Problem text={of.problem} />;
+  const { delivered, httpStatus, error, responseText } = of;
+  const beginning = responseText && ` The response begins with “${quote(responseText)}”.`;
+  return delivered ? (
+    <p role="status">The endpoint accepted the test message (HTTP {httpStatus}).</p>
+  ) : (
+    <Problem text={`The test message failed: ${error}.${beginning}`} />
+  );
+};
+
+const RemoveDialog = ({ of, reload, close }: WebhookProps & { readonly close: () => void }) => {
+  const name = nameOfWebhook(of);
+  const remove = () => {
+    close();
+    return act(() => api.deleteWebhook({ webhookID: of.webhookID }), { done: `Removed ${name}.`, after: reload });
+  };
+  return (
+    <DialogForm title={`Remove ${name}?`} close={close} action="Remove webhook" submit={remove} isDanger>
+      <p>
+        Messages that are not delivered yet are discarded, and the secret becomes invalid.{' '}
+        <strong>This cannot be undone.</strong> To stop the messages for a while, pause the webhook instead.
+      </p>
+    </DialogForm>
+  );
+};
+
+const RotateDialog = ({ of, reload, onSecret, close }: WebhookItemProps & { readonly close: () => void }) => {
+  const { webhookID } = of;
+  const rotate = () => {
+    close();
+    const rotated = async () => onSecret({ ...of, ...(await api.rotateWebhookSecret({ webhookID })) });
+    return act(rotated, { done: 'The new secret is at the top of the page.', after: reload });
+  };
+  return (
+    <DialogForm
+      title={`New secret for ${nameOfWebhook(of)}?`}
+      close={close}
+      action="Create a new secret"
+      submit={rotate}
+    >
+      <p>
+        For 24 hours, messages are signed with both the old and the new secret. Enter the new secret in the receiver
+        within this time. Then the old one becomes invalid.
+      </p>
+    </DialogForm>
+  );
+};
+
+const dialogs = {
+  edit: { label: 'Edit…', action: 'Edit', Dialog: WebhookForm },
+  rotate: { label: 'New secret…', action: 'New secret for', Dialog: RotateDialog },
+  remove: { label: 'Remove…', action: 'Remove', Dialog: RemoveDialog },
+};
+
+export const WebhookItem = (props: WebhookItemProps) => {
+  const { of, reload } = props;
+  const { webhookID, url, description, state, payload, previousSecretUntilTime } = of;
+  const name = nameOfWebhook(of);
+  const [dialog, setDialog] = useState<keyof typeof dialogs>();
+  const [test, setTest] = useState<TestResult>();
+  const [isTesting, setTesting] = useState(false);
+  const [isListing, setListing] = useState(false);
+  const Dialog = dialog && dialogs[dialog].Dialog;
+  const isActive = state === 'active';
+  const change = isActive ? 'Pause' : 'Resume';
+  const sendTest = async () => {
+    setTesting(true);
+    setTest(undefined);
+    setTest(await api.testWebhook({ webhookID }).catch((error) => ({ problem: messageOf(error) })));
+    setTesting(false);
+  };
+  const setState = (next: 'active' | 'paused') =>
+    act(() => api.updateWebhook({ webhookID, state: next }), {
+      done: next === 'paused' ? `Paused ${name}.` : `Resumed ${name}. It continues where it stopped.`,
+      after: reload,
+    });
+  return (
+    <li>
+      <div class="item-head">
+        <strong>{name}</strong>
+        <StateBadge of={of} />
+        {description && <code>{url}</code>}
+      </div>
+      <p class="soft">
+        {describeTypes(of).join(' · ')}. Messages contain{' '}
+        {payload === 'thin' ? 'IDs only' : 'the whole event or contact'}.
+      </p>
+      <State of={of} />
+      {previousSecretUntilTime && (
+        <p class="soft">
+          Messages are signed with both secrets until <Time time={previousSecretUntilTime} form="long" />.
+        </p>
+      )}
+      <p class="item-actions">
+        <button type="button" disabled={isTesting} aria-label={`Send a test to ${name}`} onClick={sendTest}>
+          {isTesting ? 'Sending…' : 'Send a test'}
+        </button>
+        <button type="button" aria-label={`${change} ${name}`} onClick={() => setState(isActive ? 'paused' : 'active')}>
+          {change}
+        </button>
+        {(Object.keys(dialogs) as (keyof typeof dialogs)[]).map((each) => (
+          <button
+            key={each}
+            type="button"
+            class="quiet"
+            aria-haspopup="dialog"
+            aria-label={`${dialogs[each].action} ${name}`}
+            onClick={() => setDialog(each)}
+          >
+            {dialogs[each].label}
+          </button>
+        ))}
+      </p>
+      {test && <Test of={test} />}
+      <details onToggle={(event) => setListing(event.currentTarget.open)}>
+        <summary>Messages</summary>
+        {isListing && <Deliveries of={of} />}
+      </details>
+      {Dialog && <Dialog {...props} close={() => setDialog(undefined)} />}
+    </li>
+  );
+};

@@ -1,0 +1,28 @@
+/** The secret of a new webhook, or the new secret of a webhook. */
+import { SecretCard } from '../../../parts/secret-card.tsx';
+import { Time } from '../../../parts/small.tsx';
+import { nameOfWebhook, type Webhook } from './webhook.ts';
+
+export interface NewSecret extends Pick<Webhook, 'webhookID' | 'description' | 'url'> {
+  readonly secret: string;
+  /** After a rotation: until when the previous secret is valid. */
+  readonly previousSecretUntilTime?: string | undefined;
+}
+
+export const WebhookSecret = ({ of, close }: { readonly of: NewSecret; readonly close: () => void }) => {
+  const { secret, previousSecretUntilTime } = of;
+  return (
+    <SecretCard title={`Secret of ${nameOfWebhook(of)}`} secret={secret} done="I’ve saved it" close={close}>
+      <p>
+        <strong>Copy it now. It won’t be shown again.</strong> With this secret, the receiver verifies the signature of
+        each message, by any library for Standard Webhooks.
+        {previousSecretUntilTime && (
+          <>
+            {' '}
+            Until <Time time={previousSecretUntilTime} form="long" />, messages are signed with both secrets.
+          </>
+        )}
+      </p>
+    </SecretCard>
+  );
+};

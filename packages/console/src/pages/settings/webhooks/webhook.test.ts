@@ -1,0 +1,30 @@
+/** The words for a webhook, and the runs of messages that are resent. */
+import { describe, expect, it } from 'vitest';
+import { describeTypes, toRuns, type Webhook } from './webhook.ts';
+
+describe('describeTypes', () => {
+  const webhook = { type: ['event.logged', 'contact.merged'], eventName: [], attrID: '', attrValue: '' } as const;
+
+  it.each([
+    [{}, 'An event is logged'],
+    [{ eventName: ['Bought', 'Returned'] }, 'An event is logged (Bought, Returned)'],
+    [{ attrID: 'plan' }, 'An event is logged (with plan)'],
+    [{ eventName: ['Bought'], attrID: 'plan', attrValue: 'pro' }, 'An event is logged (Bought, with plan = pro)'],
+  ])('adds the conditions %j to the events only', (conditions, words) => {
+    expect(describeTypes({ ...webhook, ...conditions } as unknown as Webhook)).toEqual([
+      words,
+      'Two contacts are merged',
+    ]);
+  });
+});
+
+describe('toRuns', () => {
+  it('joins consecutive sequences only', () => {
+    expect(toRuns([3, 4, 5, 7, 9, 10])).toEqual([
+      { sequence: 3, through: 5 },
+      { sequence: 7, through: 7 },
+      { sequence: 9, through: 10 },
+    ]);
+    expect(toRuns([])).toEqual([]);
+  });
+});
