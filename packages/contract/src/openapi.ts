@@ -258,6 +258,7 @@ const tags = [
   { name: 'Report', description: 'Counting what people did, over all events in a range.' },
   { name: 'Contact', description: 'People, and the browsers that belong to them.' },
   { name: 'Import', description: 'Files of events and contacts, which can be removed together.' },
+  { name: 'Webhook', description: 'Sending events and changes of contacts to other systems.' },
   { name: 'User', description: 'Browsers: sharing a userUUID across several domains.' },
   { name: 'Account', description: 'The account, its catalogues, its tokens and its audit log.' },
 ];
