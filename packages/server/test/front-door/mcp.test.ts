@@ -116,6 +116,25 @@ describe('the protocol', () => {
     expect(JSON.stringify(listed).length).toBeLessThan(40_000);
   });
 
+  it('opens no stream of notifications', async () => {
+    const prefix = 'io.modelcontextprotocol/';
+    const meta = { protocolVersion: '2026-07-28', clientInfo: { name: 'test', version: '1' }, clientCapabilities: {} };
+    const method = 'subscriptions/listen';
+    const params = {
+      notifications: { toolsListChanged: true },
+      _meta: Object.fromEntries(Object.entries(meta).map(([name, value]) => [prefix + name, value])),
+    };
+    const { body } = await scene.post(
+      '/mcp',
+      { jsonrpc: '2.0', id: 1, method, params },
+      {
+        ...{ Authorization: `Bearer ${scene.tokens.agent}`, Accept: 'application/json, text/event-stream' },
+        ...{ 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': method },
+      },
+    );
+    expect(body).toMatchObject({ error: { message: 'Subscription limit reached' } });
+  });
+
   it.each(['GET', 'DELETE', 'OPTIONS'])('rejects %s', async (method) => {
     const { status, headers } = await scene.send('/mcp', { method });
     expect([status, headers.get('allow')]).toEqual([405, 'POST']);
@@ -319,12 +338,14 @@ describe('text from visitors', () => {
   });
 
   it('has no e-mail addresses for a token of kind agent', async () => {
-    rowValue = `/account/${address}/orders`;
+    // An invisible character inside the address must not keep it from being hidden.
+    rowValue = `/account/${address.replace('@', '%4\u200b0')}/orders`;
     const fields = { from, by: 'attr:path' };
     const { data, excluded } = await ask('get_breakdown', fields, scene.tokens.agent);
     expect(data.row[0].values).toEqual(['/account/(hidden 1)/orders']);
     expect(excluded).toContain('E-mail addresses are hidden: a token of kind agent reads counts only.');
-    expect((await ask('get_breakdown', fields, scene.tokens.viewer)).data.row[0].values).toEqual([rowValue]);
+    const { data: all } = await ask('get_breakdown', fields, scene.tokens.viewer);
+    expect(all.row[0].values).toEqual([`/account/${address.replace('@', '%40')}/orders`]);
   });
 });
 

@@ -122,7 +122,7 @@ export const refusalText = ({ code, message, retryAfterSeconds }: Refusal): stri
 
 /** Returns an answer as JSON. Throws Refusal if it is too long. */
 const toAnswer = (context: object, data: object): string => {
-  const text = JSON.stringify({ ...context, data: cleanValue(data) });
+  const text = JSON.stringify({ ...context, data });
   if (text.length <= maxAnswerLength) return text;
   const message = `the answer has ${text.length.toLocaleString('en')} characters; at most ${maxAnswerLength.toLocaleString('en')} are returned. Send a lower \`limit\`, a shorter range or a narrower filter`;
   throw new Refusal('invalid_field', { field: 'limit', message });
@@ -147,7 +147,9 @@ export const runTool = async (handlers: OperationHandlers, request: ToolRequest)
     excluded: listExclusions(tool, fields, data, kind),
     console: consoleLink(root, tool.page(fields, data)),
   };
-  const text = toAnswer(context, rest);
+  // Cleaned before addresses are hidden, because an invisible character in an address would keep it from being found.
+  const clean = cleanValue(rest) as object;
+  const text = toAnswer(context, clean);
   // Addresses are hidden in a second pass, because in an answer that is too long, that could take seconds.
-  return [note, kind === 'agent' ? toAnswer(context, withoutAddresses(rest)) : text];
+  return [note, kind === 'agent' ? toAnswer(context, withoutAddresses(clean)) : text];
 };
