@@ -63,6 +63,7 @@ const variables: Readonly<Record<string, string>> = {
   FIRSTHAND_URL: placeholders.root,
   SERVER_TOKEN: 'server_…',
   BROWSER_TOKEN: 'browser_…',
+  AGENT_TOKEN: 'agent_…',
 };
 
 /** A block that sets the shell variables that a guide uses, with the address of this server. */
