@@ -34,7 +34,8 @@ export const Webhooks = () => {
             webhook.length === 0 ? (
               <EmptyState title="No webhooks">
                 <p class="soft">
-                  A webhook sends events and changes of contacts to your own server or another service, as they happen.
+                  A webhook sends events and changes of contacts to your own server or another service, as they happen:{' '}
+                  <a href="../docs/webhooks">How to receive them</a>.
                 </p>
               </EmptyState>
             ) : (
