@@ -35,7 +35,8 @@ it('creates a webhook, verifies its messages, and shows an example of each type'
   child.stdout.on('data', (chunk) => (output += chunk));
   const post = async (path: string, fields: object) => {
     const headers = { Authorization: `Bearer ${serverTokenUUID}`, 'Content-Type': 'application/json' };
-    return (await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(fields) })).json();
+    const response = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(fields) });
+    return (await response.json()) as Record<string, string>;
   };
   await vi.waitFor(async () => {
     const tested = JSON.parse(await runBlock(testing as never, { ...env, WEBHOOK: webhookID }));
