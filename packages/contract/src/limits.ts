@@ -70,9 +70,9 @@ export const limits = {
   webhooksPerAccount: 50,
   webhookURLLength: 2_048,
   eventNamesPerWebhook: 100,
-  /** Failed deliveries of a webhook that will be repeated. Beyond this, no new messages are sent. */
+  /** Failed deliveries of a webhook that will be retried. Beyond this, no new messages are sent. */
   retriesPerWebhook: 1_000,
-  /** Listed deliveries of a webhook that failed for good: the newest. */
+  /** Listed deliveries of a webhook that failed at every attempt. Beyond this, the oldest are deleted. */
   failedDeliveriesPerWebhook: 1_000,
   /** Messages on one page of listWebhookDeliveries, and in one resendWebhook request. */
   deliveriesPerPage: 100,

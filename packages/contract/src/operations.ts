@@ -689,7 +689,7 @@ export const operations = {
     output: webhook.deleteWebhookOutput,
   }),
   testWebhook: post({
-    summary: 'Send a message of the type `webhook.test` to a webhook now, and return what it answered.',
+    summary: 'Send a message of the type `webhook.test` to a webhook now, and return the response.',
     paths: ['/webhook/testWebhook'],
     tokens: server,
     slow: true,

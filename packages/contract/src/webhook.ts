@@ -98,11 +98,11 @@ export const listWebhooksOutput = response({
           )
           .optional(),
         sequence: count('All messages up to this sequence were delivered or have failed.', 1_042),
-        retrying: count('The number of failed deliveries that will be repeated.', 0),
+        retrying: count('The number of failed deliveries that will be retried.', 0),
         waitUntilTime: isoTime('When sending resumes after failures. Absent while nothing is delayed.').optional(),
         lastSuccessTime: isoTime('When a delivery last succeeded. Absent until then.').optional(),
         lastFailureTime: isoTime('When a delivery last failed. Absent until then.').optional(),
-        lastFailure: text('What failed last; "": nothing.', 'HTTP 503'),
+        lastFailure: text('A description of the last failure; "" if there was none.', 'HTTP 503'),
         previousSecretUntilTime: isoTime('After a rotation: until when the previous secret is valid.').optional(),
         createdTime: isoTime('When the webhook was created.'),
         updatedTime: isoTime('When the webhook was last changed.'),
@@ -178,14 +178,14 @@ export const listWebhookDeliveriesOutput = response({
         type: field.describe(z.enum(webhookTypes), 'The type of the message.', 'contact.recognized'),
         state: field.describe(
           z.enum(['waiting', 'delivered', 'retrying', 'failed']),
-          'Whether the message was not sent yet, was delivered, will be repeated, or failed at every attempt.',
+          'Whether the message was not sent yet, was delivered, will be retried, or failed at every attempt.',
           'delivered',
         ),
         attempts: count('The number of failed attempts.', 0),
         ...attempt,
         lastAttemptTime: isoTime('When the last failed attempt ended.').optional(),
         nextAttemptTime: isoTime('When the next attempt is due.').optional(),
-        payload: field.describe(z.record(z.string(), z.unknown()), 'The body of the message, as of now.', {
+        payload: field.describe(z.record(z.string(), z.unknown()), 'The current body of the message.', {
           type: 'contact.recognized',
           timestamp: '2026-11-01T09:30:00.000Z',
           sequence: 1_041,

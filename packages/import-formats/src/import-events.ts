@@ -36,9 +36,9 @@ const contactKeyOf = ({ line, message }: { readonly line: number; readonly messa
 };
 
 /**
- * Imports the messages from `position` on. Returns how many were stored, repeated, refused and left out. `unreadable` is
- * the number of refused rows that could not be sent. Rejects with an UnreadableFileError; messages that were sent before
- * the error stay stored.
+ * Imports the messages from `position` on. Returns how many were stored, repeated, refused and left out. `unreadable`
+ * is the number of refused rows that could not be sent. Rejects with an UnreadableFileError; messages that were sent
+ * before the error stay stored.
  */
 export const importEvents = async ({
   readings,

@@ -56,8 +56,8 @@ export const checkContacts = async (
 };
 
 /**
- * Imports the contacts from `position` on. Returns how many were created, changed and refused. `unreadable` is the number
- * of refused rows that could not be sent.
+ * Imports the contacts from `position` on. Returns how many were created, changed and refused. `unreadable` is the
+ * number of refused rows that could not be sent.
  */
 export const importContacts = async ({
   open,

@@ -318,7 +318,7 @@ export interface Store extends ReportFeed, ReportNames {
     through?: number | undefined;
     limit: number;
   }): Promise<Delivery[]>;
-  /** Repeats deliveries as soon as possible, with a new schedule. Throws Refusal('unknown_webhook'). */
+  /** Retries deliveries as soon as possible, with a new schedule. Throws Refusal('unknown_webhook'). */
   resendDeliveries(request: {
     account: number;
     webhookID: string;
@@ -776,7 +776,7 @@ export interface Webhook extends WebhookSettings {
   readonly lastFailure: string;
   readonly leasedBy: string;
   readonly leasedUntil: number;
-  /** The number of failed deliveries that will be repeated, and when the next one is due. */
+  /** The number of failed deliveries that will be retried, and the time of the next attempt. */
   readonly retrying: number;
   readonly nextRetryTime: number | null;
   readonly createdTime: number;

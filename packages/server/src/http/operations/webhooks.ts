@@ -67,7 +67,7 @@ const noDelivery: Pick<Delivery, 'attempts' | 'httpStatus' | 'error' | 'response
   ...{ attempts: 0, httpStatus: null, error: '', response: '' },
 };
 
-/** Concurrent tests of webhooks, each of which may take 15 seconds. */
+/** The maximum number of concurrent tests of webhooks, each of which may take 15 seconds. */
 const maxTests = 10;
 
 export const createWebhooks = (

@@ -79,7 +79,7 @@ const untilSent = (webhookID: string) =>
   }, 10_000);
 const logEvents = (count: number) =>
   site.browser.log(...Array.from({ length: count }, (_, nth) => ({ eventUUID: newID('event'), eventID: nth + 1 })));
-/** Makes the deliveries look at the clock again. */
+/** Makes the deliveries read the clock again. */
 const advance = async (milliseconds: number) => {
   time += milliseconds;
   await site.browser.log({ eventUUID: newID('event'), userUUID: laptop });
@@ -154,7 +154,7 @@ describe('deliveries', () => {
     expect(namesOf(several).sort()).toEqual(['Bought', 'Sold']);
   });
 
-  it('repeat what failed by the schedule, with the same ID, while later messages are sent', async () => {
+  it('retry a failed message by the schedule, with the same ID, while later messages are sent', async () => {
     const webhookID = await createWebhook();
     const failing = new Set<number>();
     answer = ({ payload }) => (failing.has(payload.sequence) ? 500 : 200);
@@ -177,7 +177,7 @@ describe('deliveries', () => {
     expect(new Set(attempts.map(({ id }) => id)).size).toBe(1);
   });
 
-  it('try one message at a time while an endpoint fails, and cost a cursor instead of rows', async () => {
+  it('try one message at a time while an endpoint fails, and store only a cursor', async () => {
     const webhookID = await createWebhook();
     answer = () => 500;
     await logEvents(100);
@@ -195,7 +195,7 @@ describe('deliveries', () => {
     expect(await find(webhookID)).toMatchObject({ failures: 0, waitUntil: 0, lastSuccessTime: time });
   });
 
-  it('wait as long as an endpoint asks with Retry-After', async () => {
+  it('wait as long as an endpoint demands with Retry-After', async () => {
     const webhookID = await createWebhook();
     answer = () => ({ httpStatus: 429, retryAfterSeconds: 90 });
     await logEvents(1);
@@ -246,7 +246,7 @@ describe('deliveries', () => {
     expect(await failedOf(webhookID)).toEqual([]);
   });
 
-  it('do not send what is about an erased contact, except its erasure', async () => {
+  it('send nothing about an erased contact except its erasure', async () => {
     const webhookID = await createWebhook({ payload: 'full' });
     answer = () => 500;
     const { contactUUID } = await site.server.createContact({ userUUID: laptop, address: ann });

@@ -1,7 +1,7 @@
 /**
  * Delivers the messages of webhooks, in the background of a server. Each webhook has a cursor (`sentThrough`) in the
- * order of events and statements; only failed deliveries are stored, and repeated by a schedule. A message can be sent
- * twice, with the same ID, but is never skipped.
+ * order of events and statements. Only failed deliveries are stored; they are retried by a schedule. A message can be
+ * sent twice, with the same ID, but is never skipped.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { limits } from '@firsthand/contract/limits';
@@ -16,17 +16,20 @@ import { signMessage } from './signature.ts';
 /** Longer than any batch, so that no other server sends the same messages. */
 const leaseMilliseconds = 60_000;
 const messagesPerBatch = 100;
-/** Messages are read again after this time, so that erased contacts are not sent. */
+/**
+ * A batch ends after this time, and the next one reads its messages again, so that messages about erased contacts are
+ * not sent.
+ */
 const maxBatchMilliseconds = 1_000;
 const concurrentMessages = 20;
 const concurrentWebhooks = 25;
-/** The pause between checks for new messages, and its maximum without commits. */
+/** The minimum and maximum pause between checks for new messages. A commit ends the pause after the minimum. */
 const minCycleMilliseconds = 200;
 const maxCycleMilliseconds = 5_000;
 /** A webhook without new messages stores its cursor after this many sequences. */
 const sequencesPerSave = 10_000;
 
-/** Statuses by which an endpoint asks for fewer requests. */
+/** The statuses with which an endpoint asks for fewer requests. */
 const slowStatuses = [429, 502, 503, 504];
 
 type DeliveryStore = Pick<
@@ -50,7 +53,7 @@ interface DeliveryOptions {
   readonly random?: () => number;
 }
 
-/** A message to send, and its failed delivery, if any. `message` is undefined if it no longer exists. */
+/** A message to send, with its failed delivery if there is one. `message` is undefined if it no longer exists. */
 interface Entry {
   readonly sequence: number;
   readonly message: Message | undefined;
@@ -88,7 +91,7 @@ const toDelivery = ({ sequence, earlier, attempt }: Result, time: number, random
   };
 };
 
-/** Returns what the attempts of a batch change in the webhook. */
+/** Returns the changes to the webhook that result from the attempts of a batch. */
 const toRecord = (webhook: Webhook, results: readonly Result[], time: number, random: () => number) => {
   const attempts = results.flatMap(({ attempt }) => attempt ?? []);
   const succeeded = attempts.some((attempt) => attempt.succeeded);
@@ -182,7 +185,7 @@ export const startDeliveries = ({
         isStopped ||= !result.attempt.succeeded && !hasSucceeded;
       }
     };
-    // While an endpoint fails, one message at a time finds out whether it works again.
+    // While an endpoint fails, sends one message at a time, to find out whether it works again.
     const workers = webhook.failures > 0 ? 1 : concurrentMessages;
     await Promise.all(Array.from({ length: workers }, work));
     const end = results.indexOf(undefined);
@@ -206,7 +209,7 @@ export const startDeliveries = ({
     return { entries: messages.map((message) => ({ sequence: message.sequence, message })), through, more };
   };
 
-  /** Sends the next batch of a webhook. Returns the webhook as it is then; undefined if nothing is left to send now. */
+  /** Sends the next batch of a webhook. Returns the webhook's new state; undefined if there is nothing to send now. */
   const sendBatch = async (webhook: Webhook): Promise<Webhook | undefined> => {
     const { webhookID, sentThrough } = webhook;
     const time = now();

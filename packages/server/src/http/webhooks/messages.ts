@@ -1,4 +1,4 @@
-/** The messages of webhooks, read from the order of events and statements, and their bodies. */
+/** Reads the messages of webhooks, in the order of events and statements, and builds their bodies. */
 import type { WebhookType } from '@firsthand/contract/webhook';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Fact, Store, StoredEvent, Webhook } from '../../store/store.ts';
@@ -27,7 +27,7 @@ const fromFact = (fact: Fact): Message => ({
   subject: { fact },
 });
 
-/** Returns the last sequence that a webhook created now does not send. */
+/** Returns the sequence after which a webhook that is created now starts to send. */
 export const readLastSequence = async (store: Pick<Store, 'getEvents'>, account: number): Promise<number> =>
   (await store.getEvents({ account, order: 'desc', limit: 1 })).through;
 
@@ -63,7 +63,7 @@ export const readMessages = async (
   return { messages, through: Math.max(after, through), more: page.next !== null || through < page.through };
 };
 
-/** Reads one message; undefined if it no longer exists, such as after an erasure. */
+/** Reads one message; undefined if it no longer exists, for example after an erasure. */
 export const readMessage = async (
   store: MessageStore,
   account: number,

@@ -1,4 +1,4 @@
-/** When a failed delivery is attempted again, and how long a failing webhook pauses. */
+/** Computes when a failed delivery is retried, and how long a failing webhook pauses. */
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000];
 /** The pauses between attempts, as Standard Webhooks recommends. */
@@ -7,13 +7,16 @@ const pauses = [
   ...[2, 5, 10, 14, 20, 24].map((hours) => hours * hour),
 ] as const;
 
-/** The attempts of a delivery, over three days. */
+/** The maximum number of attempts, which take three days. */
 export const maxAttempts = pauses.length + 1;
 
-/** Pauses are up to this much longer, so that retries to one endpoint spread out. */
+/** The maximum fraction by which a pause is lengthened at random, so that retries to one endpoint spread out. */
 const jitter = 0.1;
 
-/** Returns when to try again after `attempts` attempts, the last at `time`; null: never. `random`: from 0 to 1. */
+/**
+ * Returns the time of the next attempt after `attempts` attempts, the last of which was at `time`; null if there is
+ * none. `random` is from 0 to 1.
+ */
 export const nextAttemptTime = (attempts: number, time: number, random: number): number | null => {
   const pause = pauses[attempts - 1];
   return pause === undefined ? null : Math.round(time + pause * (1 + jitter * random));

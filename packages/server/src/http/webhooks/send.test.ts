@@ -101,7 +101,7 @@ describe('a sender', () => {
     expect(response).toMatch(/^abx{998}$/);
   });
 
-  it('fails after the timeout if nothing is returned', async () => {
+  it('fails after the timeout if there is no response', async () => {
     const { url } = await listen(() => {});
     const outcome = await open({ allow, timeoutMilliseconds: 50 }).send({ url, ...message });
     expect(outcome).toMatchObject({ succeeded: false, httpStatus: null, error: 'no response within 0.05 s' });

@@ -1,6 +1,6 @@
 /**
- * Sends one message. Connects only to addresses that the rules allow, and to exactly the address that was checked, so
- * that a name server cannot change its answer in between. Follows no redirects.
+ * Sends one message. Connects only to allowed addresses, and to exactly the address that was checked, so that a name
+ * server cannot return a different one in between. Does not follow redirects.
  */
 import { type LookupAddress, lookup as lookupHost } from 'node:dns';
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
@@ -32,22 +32,22 @@ export type Send = (request: Request) => Promise<Attempt>;
 
 export interface Sender {
   readonly send: Send;
-  /** Returns why no message can be sent to this URL, as far as that is known without a name server. */
+  /** Returns why no message can be sent to this URL, as far as can be known without resolving its host. */
   readonly findProblem: (url: string) => string | undefined;
   /** Closes idle connections. */
   readonly close: () => void;
 }
 
 interface SenderOptions {
-  /** Networks that may be private, also without TLS. */
+  /** Private networks to which messages may be sent, also without TLS. */
   readonly allow?: readonly string[] | undefined;
   readonly timeoutMilliseconds?: number;
   readonly lookup?: typeof lookupHost;
-  /** PEM certificates of additional authorities. */
+  /** Additional certificate authorities, as PEM. */
   readonly ca?: string;
 }
 
-/** Connections to one host, and in total. */
+/** The maximum number of connections to one host, and in total. */
 const maxSockets = 20;
 const maxTotalSockets = 500;
 
@@ -66,7 +66,7 @@ const parseRetryAfter = (header: string | undefined): number | undefined => {
 const toStoredText = (bytes: Buffer): string =>
   bytes.toString('utf8').replaceAll('\0', '').toWellFormed().slice(0, limits.webhookResponseLength);
 
-/** Reads the beginning of a response. An end that fails or comes late does not change the outcome. */
+/** Reads the beginning of a response. A failure or timeout after that does not change the outcome. */
 const readBeginning = async (response: IncomingMessage): Promise<string> => {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -52,7 +52,7 @@ describe('signatures', () => {
 });
 
 describe('the ID of a message', () => {
-  it('depends on the webhook, the sequence and the identity of what it reports', () => {
+  it('depends on the webhook, the sequence and what it reports', () => {
     const ids = [
       toMessageID('w1', 1, 'event-0001'),
       toMessageID('w2', 1, 'event-0001'),

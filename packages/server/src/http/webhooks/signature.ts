@@ -16,7 +16,7 @@ const deriveSecret = (databaseKey: Uint8Array, { webhookID, secretTime }: Secret
 export const formatSecret = (databaseKey: Uint8Array, webhook: SecretFields): string =>
   `whsec_${deriveSecret(databaseKey, webhook).toString('base64')}`;
 
-/** Returns until when the previous secret is valid; undefined if there is none any more. */
+/** Returns the time until which the previous secret is valid; undefined if it is no longer valid or there is none. */
 export const previousSecretUntil = (
   { secretTime, previousSecretTime }: Pick<Webhook, 'secretTime' | 'previousSecretTime'>,
   time: number,
@@ -26,8 +26,8 @@ export const previousSecretUntil = (
 };
 
 /**
- * Returns the ID of a message: the same in all attempts, also after a crash. `identity` tells messages apart whose
- * sequences were assigned again after a backup was restored.
+ * Returns the ID of a message, which is the same in all attempts, also after a crash. `identity` distinguishes messages
+ * with the same sequence, which is assigned again after a backup is restored.
  */
 export const toMessageID = (webhookID: string, sequence: number, identity: string): string =>
   `msg_${createHash('sha256').update(`${webhookID} ${sequence} ${identity}`).digest('base64url').slice(0, 24)}`;

@@ -1,4 +1,4 @@
-/** Facts: changes that webhooks send and that have no row of their own in the order of events and statements. */
+/** Facts: changes that webhooks send and that have no row in the order of events and statements. */
 import type { WebhookType } from '@firsthand/contract/webhook';
 import type { Fact, RequestOf } from '../store.ts';
 import type { Result } from './contacts.ts';
@@ -11,7 +11,10 @@ export interface SequenceSource {
 
 interface NewFact {
   readonly account: number;
-  /** `none`: takes the time of a fact, so that the response time does not reveal that there is none; never sent. */
+  /**
+   * `none` takes as much time as a fact, so that the response time does not reveal that there is none. It is never
+   * sent.
+   */
   readonly type: Exclude<WebhookType, 'event.logged'> | 'none';
   readonly contact?: number;
   readonly other?: number;
@@ -50,12 +53,12 @@ const deleteFactsOf = createQuery<never>(
     DELETE FROM webhook_fact
     WHERE account = $1 AND (contact ${among('$2', 'bigint')} OR other ${among('$2', 'bigint')})`,
 );
-/** A receiver may have returned what it was sent. */
+/** A stored response may contain data that the endpoint returned. */
 const clearResponses = createQuery<never>(
   () => `UPDATE webhook_delivery SET response = '' WHERE account = $1 AND response <> ''`,
 );
 
-/** Replaces the facts about erased contacts by the facts that they were erased. */
+/** Replaces all facts about erased contacts with the fact that they were erased. */
 export function* recordErasedContacts(
   source: SequenceSource,
   account: number,
@@ -157,7 +160,7 @@ export function* listFacts(query: RequestOf<'listFacts'>): Operation<{ facts: Fa
   return { facts: listed.sort((a, b) => a.sequence - b.sequence), through: end };
 }
 
-/** How long facts can be sent or sent again. */
+/** How long facts are stored, so that they can be sent again. */
 export const factRetentionDays = 30;
 
 /** Deletes up to $2 facts recorded before $1. */

@@ -1,6 +1,6 @@
 /**
- * Operations on webhooks. The order of events and statements is their outbox: a webhook stores how far it has sent, and
- * only its failed deliveries have rows.
+ * Operations on webhooks. The order of events and statements is their outbox: a webhook stores the position up to which
+ * it has sent, and only its failed deliveries have rows.
  */
 import { limits } from '@firsthand/contract/limits';
 import { Refusal } from '../../shared/refusal.ts';
@@ -122,7 +122,7 @@ const updateLease = createQuery<never>(
       AND ("leasedBy" = $2 OR "leasedUntil" <= $4 ${name === 'sqlite' ? 'OR TRUE' : ''})`,
 );
 
-/** A SQLite file has only one server, so a lease of an earlier process has ended. */
+/** A SQLite file has only one server, so any earlier lease has ended. */
 export function* leaseWebhook(request: RequestOf<'leaseWebhook'>): Operation<boolean> {
   const { webhookID, server, sentThrough, time, until } = request;
   return (yield* run(updateLease(webhookID, server, sentThrough, time, until))) > 0;

@@ -28,7 +28,9 @@ export const toValues = ({ fields, tags, attributes }: StoredValues): Values => 
   attributes: new Map(attributes),
 });
 
-/** Returns the first `most` values. If there are more, first drops the values that a value under the target ID hides. */
+/**
+ * Returns the first `most` values. If there are more, first drops the values that a value under the target ID hides.
+ */
 const takeFirst = <Value>(values: ReadonlyMap<string, Value>, merges: EntryMerges, most: number): [string, Value][] => {
   const isVisible = (id: string) => merges.targetOf(id) === id || !values.has(merges.targetOf(id));
   return [...values].filter(([id]) => values.size <= most || isVisible(id)).slice(0, most);

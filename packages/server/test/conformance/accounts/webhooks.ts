@@ -244,7 +244,7 @@ export const describeWebhooks = (newSite: NewSite): void => {
       ]);
     });
 
-    test('of a browser’s claims are the new contact and the link, but not a contact that exists', async () => {
+    test('of a browser’s claims are the link and the contact if it is new', async () => {
       const site = await newSite();
       const { server: caller, browser } = site;
       const { contactUUID } = await caller.createContact({ userUUID: null, address: ann });
