@@ -67,6 +67,9 @@ const noDelivery: Pick<Delivery, 'attempts' | 'httpStatus' | 'error' | 'response
   ...{ attempts: 0, httpStatus: null, error: '', response: '' },
 };
 
+/** The maximum number of pages that a resend reads: few of many messages may match the webhook's filter. */
+const maxPagesPerResend = 50;
+
 /** The maximum number of concurrent tests of webhooks, each of which may take 15 seconds. */
 const maxTests = 10;
 
@@ -223,7 +226,9 @@ export const createWebhooks = (
       const last = Math.min(through, webhook.sentThrough);
       const sequences: number[] = [];
       let reached = sequence - 1;
-      for (let more = true; more && reached < last && sequences.length < limits.deliveriesPerResend; ) {
+      let more = true;
+      for (let pages = 0; more && reached < last && pages < maxPagesPerResend; pages += 1) {
+        if (sequences.length >= limits.deliveriesPerResend) break;
         const limit = Math.min(limits.deliveriesPerPage, limits.deliveriesPerResend - sequences.length);
         const page = await readMessages(store, webhook, { after: reached, limit });
         const selected = page.messages.filter((message) => message.sequence <= last);

@@ -188,11 +188,65 @@ describe('deliveries', () => {
     expect((await find(webhookID)).waitUntil).toBe(time + 5_000);
     await advance(5_000);
     await vi.waitFor(async () => expect((await find(webhookID)).failures).toBe(2), 10_000);
-    expect(sent.length).toBe(count + 1);
+    // A retry, and the next message.
+    expect(sent.length).toBe(count + 2);
     answer = () => 200;
     await advance(10_000);
     await untilSent(webhookID);
     expect(await find(webhookID)).toMatchObject({ failures: 0, waitUntil: 0, lastSuccessTime: time });
+  });
+
+  it('send new messages while an endpoint rejects many others', async () => {
+    const webhookID = await createWebhook();
+    answer = ({ payload }) => (payload.data.eventID === 2 ? 400 : 200);
+    start();
+    const rejected = Array.from({ length: 60 }, () => ({ eventUUID: newID('event'), eventID: 2 }));
+    await site.browser.log(...rejected, { eventUUID: newID('event'), eventID: 3 });
+    await untilSent(webhookID);
+    expect(await failedOf(webhookID)).toHaveLength(60);
+    await advance(5_000);
+    const attempts = async () => (await failedOf(webhookID)).map((delivery) => delivery.attempts);
+    await vi.waitFor(async () => expect(await attempts()).not.toContain(1), 10_000);
+    await vi.waitFor(() => expect(sent.map(({ payload }) => payload.data.userUUID)).toContain(laptop), 10_000);
+    expect(await find(webhookID)).toMatchObject({ failures: 0, waitUntil: 0, state: 'active' });
+  });
+
+  it('reach an account although another account’s endpoints never respond', async () => {
+    const { account, store } = site;
+    for (let nth = 0; nth < 30; nth += 1) await createWebhook();
+    const other = await createSite(store);
+    const settings = { description: '', types: webhookTypes, filter: {}, payload: 'thin' } as const;
+    const sentThrough = await readLastSequence(store, other.account);
+    const otherWebhook = { ...settings, account: other.account, webhookID: newID('webhook'), sentThrough, time };
+    await store.createWebhook({ ...otherWebhook, url: 'https://other.example/' });
+    let answerAll = () => {};
+    const late = new Promise<number>((resolve) => {
+      answerAll = () => resolve(200);
+    });
+    answer = ({ url }) => (url === 'https://other.example/' ? 200 : late);
+    await logEvents(1);
+    start();
+    await vi.waitFor(() => expect(sent).toHaveLength(5), 10_000);
+    await other.browser.log({ eventUUID: newID('event') });
+    await vi.waitFor(() => expect(sent.map(({ url }) => url)).toContain('https://other.example/'), 10_000);
+    answerAll();
+    await vi.waitFor(() => expect(new Set(sent.map(({ url }) => url)).size).toBe(31), 10_000);
+    expect((await store.listWebhooks({ account })).length).toBe(30);
+  });
+
+  it('store a message that cannot be read as failed, and send the others', async () => {
+    const webhookID = await createWebhook({ payload: 'full' });
+    const { store } = site;
+    const getContact = () => Promise.reject(new Error('a damaged row'));
+    const log = { warn: () => {}, error: (fields: unknown) => errors.push(fields) };
+    stop = startDeliveries({ store: { ...store, getContact }, send, log, now: () => time, random: () => 0 });
+    await logEvents(1);
+    await site.server.createContact({ userUUID: null, address: ann });
+    await logEvents(1);
+    await untilSent(webhookID);
+    expect(sent.map(({ payload }) => payload.type)).toEqual(['event.logged', 'event.logged']);
+    expect(await failedOf(webhookID)).toMatchObject([{ attempts: 1, error: 'the message could not be read' }]);
+    expect(errors.splice(0)).toMatchObject([{ webhookID }]);
   });
 
   it('wait as long as an endpoint demands with Retry-After', async () => {

@@ -8,7 +8,7 @@ import { limits } from '@firsthand/contract/limits';
 import { nanoid } from 'nanoid';
 import type { Logger } from 'pino';
 import type { Delivery, DeliveryRecord, Store, Webhook } from '../../store/store.ts';
-import { buildBody, type Message, readLastSequence, readMessage, readMessages } from './messages.ts';
+import { type Body, buildBody, type Message, readLastSequence, readMessage, readMessages } from './messages.ts';
 import { maxAttempts, nextAttemptTime, pauseAfter } from './schedule.ts';
 import type { Attempt, Send } from './send.ts';
 import { signMessage } from './signature.ts';
@@ -23,6 +23,7 @@ const messagesPerBatch = 100;
 const maxBatchMilliseconds = 1_000;
 const concurrentMessages = 20;
 const concurrentWebhooks = 25;
+const concurrentPerAccount = 5;
 /** The minimum and maximum pause between checks for new messages. A commit ends the pause after the minimum. */
 const minCycleMilliseconds = 200;
 const maxCycleMilliseconds = 5_000;
@@ -74,6 +75,14 @@ interface Batch {
 
 const isSlow = ({ httpStatus }: Attempt): boolean => httpStatus !== null && slowStatuses.includes(httpStatus);
 
+const unreadable: Attempt = {
+  ...{ succeeded: false, httpStatus: null, error: 'the message could not be read', response: '' },
+};
+
+/** Whether an attempt does not show that the endpoint is down: an endpoint can reject some messages forever. */
+const isUp = (attempt: Attempt): boolean =>
+  attempt === unreadable || (attempt.httpStatus !== null && attempt.httpStatus < 500 && !isSlow(attempt));
+
 /** Returns the failed delivery to store after an attempt. */
 const toDelivery = ({ sequence, earlier, attempt }: Result, time: number, random: number): Delivery => {
   const attempts = (earlier?.attempts ?? 0) + 1;
@@ -98,9 +107,12 @@ const toRecord = (webhook: Webhook, results: readonly Result[], time: number, ra
   const failedResults = results.filter(({ attempt }) => attempt && !attempt.succeeded);
   const failed = failedResults.map((result) => toDelivery(result, time, random()));
   const slow = attempts.filter(isSlow);
-  const failures = succeeded ? 0 : webhook.failures + (failed.length > 0 ? 1 : 0);
+  const up = attempts.some(isUp);
+  // A retry may fail for a reason of its own, so only new messages show that an endpoint is down.
+  const isDown = failed.length > 0 && !up && results.some(({ earlier }) => !earlier);
+  const failures = up ? 0 : webhook.failures + (isDown ? 1 : 0);
   const retryAfter = Math.max(0, ...slow.map(({ retryAfterSeconds = 0 }) => retryAfterSeconds));
-  const pauses = slow.length > 0 || (failed.length > 0 && !succeeded);
+  const pauses = slow.length > 0 || isDown;
   const isFailing = ({ attempts: count, firstTime }: Delivery) =>
     count >= maxAttempts && !succeeded && (webhook.lastSuccessTime ?? 0) < firstTime;
   const isGone = attempts.some(({ httpStatus }) => httpStatus === 410);
@@ -129,7 +141,14 @@ export const startDeliveries = ({
   const { signal } = stopping;
   /** The last sequence examined for each webhook, if it had no messages since its cursor. */
   const examined = new Map<string, { readonly sentThrough: number; readonly through: number }>();
-  const running = new Map<string, Promise<void>>();
+  const running = new Map<string, { readonly account: number; readonly sent: Promise<void> }>();
+  /** The webhooks whose last batch was one of retries: retries and new messages alternate. */
+  const retriedLast = new Set<string>();
+  /** The number of the last start of each webhook: those that have waited longest are next. */
+  const lastStarts = new Map<string, number>();
+  let starts = 0;
+  /** Whether webhooks wait for others to finish, which then end after their current batch. */
+  let isCrowded = false;
 
   let wake = () => {};
   let isDue = true;
@@ -152,7 +171,13 @@ export const startDeliveries = ({
   };
 
   const attemptMessage = async (databaseKey: Uint8Array, webhook: Webhook, entry: Entry): Promise<Result> => {
-    const built = entry.message && (await buildBody(store, webhook, entry.message));
+    let built: Body | undefined;
+    try {
+      built = entry.message && (await buildBody(store, webhook, entry.message));
+    } catch (err) {
+      log.error({ err, webhookID: webhook.webhookID }, 'a message of a webhook could not be read');
+      return { ...entry, attempt: unreadable };
+    }
     if (!built) return { ...entry, attempt: undefined };
     const body = JSON.stringify(built.payload);
     const headers = signMessage(databaseKey, webhook, { messageID: built.messageID, body, time: now() });
@@ -160,8 +185,8 @@ export const startDeliveries = ({
   };
 
   /**
-   * Attempts entries in order, several concurrently, until one fails before any has succeeded, the endpoint asks for
-   * fewer requests, or the entries are too old. Returns the results of the first entries.
+   * Attempts entries in order, several concurrently, until the endpoint turns out to be down, it asks for fewer
+   * requests, or the entries are too old. Returns the results of the first entries.
    */
   const attemptAll = async (
     databaseKey: Uint8Array,
@@ -171,7 +196,7 @@ export const startDeliveries = ({
     const began = performance.now();
     const results: (Result | undefined)[] = entries.map(() => undefined);
     let started = 0;
-    let hasSucceeded = false;
+    let hasAnswered = false;
     let isStopped = false;
     const work = async () => {
       while (started < entries.length && !isStopped && performance.now() - began < maxBatchMilliseconds) {
@@ -180,12 +205,11 @@ export const startDeliveries = ({
         if (signal.aborted) return;
         results[index] = result;
         if (!result.attempt) continue;
-        hasSucceeded ||= result.attempt.succeeded;
-        isStopped ||= isSlow(result.attempt) || result.attempt.httpStatus === 410;
-        isStopped ||= !result.attempt.succeeded && !hasSucceeded;
+        hasAnswered ||= isUp(result.attempt);
+        isStopped ||= isSlow(result.attempt) || result.attempt.httpStatus === 410 || !hasAnswered;
       }
     };
-    // While an endpoint fails, sends one message at a time, to find out whether it works again.
+    // While an endpoint is down, sends one message at a time, to find out whether it works again.
     const workers = webhook.failures > 0 ? 1 : concurrentMessages;
     await Promise.all(Array.from({ length: workers }, work));
     const end = results.indexOf(undefined);
@@ -195,18 +219,23 @@ export const startDeliveries = ({
   const readEntries = async (webhook: Webhook, time: number): Promise<Batch> => {
     const { webhookID, account, sentThrough } = webhook;
     const due = await store.listDeliveries({ webhookID, dueTime: time, limit: concurrentMessages });
-    if (due.length > 0) {
+    const readRetries = async (): Promise<Batch> => {
       const read = due.map(async (earlier) => {
         const message = await readMessage(store, account, earlier.sequence);
         return { sequence: earlier.sequence, message, earlier };
       });
+      retriedLast.add(webhookID);
       return { entries: await Promise.all(read), through: sentThrough, more: true };
-    }
-    if (webhook.retrying >= limits.retriesPerWebhook) return { entries: [], through: sentThrough, more: false };
+    };
+    if (due.length > 0 && !retriedLast.delete(webhookID)) return readRetries();
+    if (webhook.retrying >= limits.retriesPerWebhook)
+      return due.length > 0 ? readRetries() : { entries: [], through: sentThrough, more: false };
     const last = examined.get(webhookID);
     const after = last?.sentThrough === sentThrough ? last.through : sentThrough;
     const { messages, through, more } = await readMessages(store, webhook, { after, limit: messagesPerBatch });
-    return { entries: messages.map((message) => ({ sequence: message.sequence, message })), through, more };
+    if (messages.length === 0 && due.length > 0) return readRetries();
+    const entries = messages.map((message) => ({ sequence: message.sequence, message }));
+    return { entries, through, more: more || due.length > 0 };
   };
 
   /** Sends the next batch of a webhook. Returns the webhook's new state; undefined if there is nothing to send now. */
@@ -235,14 +264,21 @@ export const startDeliveries = ({
   };
 
   const start = (webhook: Webhook): void => {
-    const { webhookID } = webhook;
+    const { webhookID, account } = webhook;
     const sendAll = async () => {
-      for (let next: Webhook | undefined = webhook; next && !signal.aborted; ) next = await sendBatch(next);
+      let next: Webhook | undefined = webhook;
+      do next = await sendBatch(next);
+      while (next && !signal.aborted && !isCrowded);
     };
     const sent = sendAll()
       .catch((err) => log.error({ err, webhookID }, 'messages of a webhook could not be sent'))
-      .finally(() => running.delete(webhookID));
-    running.set(webhookID, sent);
+      .finally(() => {
+        running.delete(webhookID);
+        if (isCrowded) ring();
+      });
+    running.set(webhookID, { account, sent });
+    starts += 1;
+    lastStarts.set(webhookID, starts);
   };
 
   /** Starts a batch for each webhook that has something to send. */
@@ -256,12 +292,29 @@ export const startDeliveries = ({
       const seen = examined.get(webhookID);
       return (await last) > (seen?.sentThrough === sentThrough ? seen.through : sentThrough);
     };
-    for (const webhook of webhooks) {
-      if (running.size >= concurrentWebhooks) return;
+    const isDueNow = async (webhook: Webhook) => {
       const { webhookID, waitUntil, nextRetryTime } = webhook;
-      if (running.has(webhookID) || waitUntil > time) continue;
-      if ((nextRetryTime !== null && nextRetryTime <= time) || (await hasNew(webhook))) start(webhook);
+      if (running.has(webhookID) || waitUntil > time) return false;
+      return (nextRetryTime !== null && nextRetryTime <= time) || (await hasNew(webhook));
+    };
+    const hasPlace = ({ account }: Webhook) =>
+      running.size < concurrentWebhooks &&
+      [...running.values()].filter((other) => other.account === account).length < concurrentPerAccount;
+    const orderOf = ({ webhookID }: Webhook) => lastStarts.get(webhookID) ?? 0;
+    let waiting = 0;
+    for (const webhook of webhooks.toSorted((a, b) => orderOf(a) - orderOf(b))) {
+      try {
+        if (!(await isDueNow(webhook))) continue;
+        if (hasPlace(webhook)) start(webhook);
+        else waiting += 1;
+      } catch (err) {
+        log.error({ err, webhookID: webhook.webhookID }, 'messages of a webhook could not be read');
+      }
     }
+    isCrowded = waiting > 0;
+    const active = new Set(webhooks.map(({ webhookID }) => webhookID));
+    for (const memory of [examined, lastStarts, retriedLast])
+      for (const webhookID of memory.keys()) if (!active.has(webhookID)) memory.delete(webhookID);
   };
 
   const stopListening = store.onCommit(ring);
@@ -279,6 +332,6 @@ export const startDeliveries = ({
     stopListening();
     ring();
     await stopped;
-    await Promise.all(running.values());
+    await Promise.all([...running.values()].map(({ sent }) => sent));
   };
 };

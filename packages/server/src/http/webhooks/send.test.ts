@@ -123,6 +123,15 @@ describe('a sender', () => {
     expect(refused.error).toContain('ECONNREFUSED');
   });
 
+  it('fails if the endpoint changes the protocol', async () => {
+    const { url } = await listen(({ socket }) => {
+      socket.end('HTTP/1.1 101 Switching Protocols\r\nUpgrade: other\r\nConnection: Upgrade\r\n\r\n');
+    });
+    const outcome = await open({ allow }).send({ url, ...message });
+    expect(outcome).toMatchObject({ succeeded: false, httpStatus: null });
+    expect(outcome.error).not.toBe('');
+  });
+
   it('ends an attempt whose signal is aborted', async () => {
     const { url } = await listen(() => {});
     const outcome = await open({ allow }).send({ url, ...message, signal: AbortSignal.timeout(20) });
@@ -167,7 +176,7 @@ describe('a sender without configured networks', () => {
     for (const addresses of [['127.0.0.1'], ['::1'], ['::ffff:127.0.0.1'], ['93.184.215.14', '127.0.0.1']]) {
       const { lookup: resolve, questions } = resolveTo(addresses);
       const outcome = await open({ lookup: resolve }).send({ url: `https://crm.example:${port}/`, ...message });
-      expect(outcome.error).toContain('is not a public address');
+      expect(outcome.error).toBe('crm.example has an address that is neither public nor in the setting WEBHOOK_ALLOW');
       expect(questions).toEqual(['crm.example']);
     }
     expect(connections()).toBe(0);
@@ -194,7 +203,8 @@ describe('a sender with configured networks', () => {
     expect(await sender.send({ url, ...message })).toMatchObject({ succeeded: true });
     expect(questions).toEqual(['crm.example']);
     sender.close();
-    expect((await sender.send({ url, ...message })).error).toContain('10.9.9.9 is not in the setting WEBHOOK_ALLOW');
+    const { error } = await sender.send({ url, ...message });
+    expect(error).toContain('crm.example has an address that is not in the setting WEBHOOK_ALLOW');
     expect(requests).toHaveLength(2);
   });
 

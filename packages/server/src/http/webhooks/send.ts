@@ -47,9 +47,8 @@ interface SenderOptions {
   readonly ca?: string;
 }
 
-/** The maximum number of connections to one host, and in total. */
-const maxSockets = 20;
-const maxTotalSockets = 500;
+/** How long a connection without requests stays open. Connections in use are limited by the concurrent messages. */
+const idleMilliseconds = 5_000;
 
 const maxResponseBytes = 1_024;
 
@@ -102,12 +101,19 @@ export const createSender = ({
       : `${address} is not in the setting WEBHOOK_ALLOW, so the URL must begin with https`;
   };
 
+  const refusedHost = (host: string, hasTLS: boolean): string =>
+    hasTLS
+      ? `${host} has an address that is neither public nor in the setting WEBHOOK_ALLOW`
+      : `${host} has an address that is not in the setting WEBHOOK_ALLOW, so the URL must begin with https`;
+
   /** Resolves a host, and fails if one of its addresses is not allowed. */
   const createLookup =
     (hasTLS: boolean): LookupFunction =>
     (hostname, options, callback) => {
       lookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
-        const problem = error?.message ?? addresses.map(({ address }) => refusal(address, hasTLS)).find(Boolean);
+        // Without the address, so that nobody can look up names of the internal network.
+        const isRefused = addresses?.some(({ address }) => refusal(address, hasTLS) !== undefined);
+        const problem = error?.message ?? (isRefused ? refusedHost(hostname, hasTLS) : undefined);
         const [first] = addresses ?? [];
         if (problem !== undefined || !first) return callback(new Error(problem ?? `${hostname} has no address`), '', 0);
         if (options.all) return callback(null, addresses);
@@ -115,7 +121,7 @@ export const createSender = ({
       });
     };
 
-  const common = { keepAlive: true, maxSockets, maxTotalSockets };
+  const common = { keepAlive: true, timeout: idleMilliseconds };
   const agents = {
     http: new HttpAgent({ ...common, lookup: createLookup(false) }),
     https: new HttpsAgent({ ...common, lookup: createLookup(true), ca }),
@@ -132,7 +138,14 @@ export const createSender = ({
 
   const send: Send = ({ url: text, headers, body, signal }) =>
     new Promise((resolve) => {
-      const fail = (error: string) => resolve({ succeeded: false, httpStatus: null, error, response: '' });
+      let hasResponse = false;
+      /** Has no effect after the beginning of a response or an earlier failure. */
+      const fail = (error: string) => {
+        if (hasResponse) return;
+        clearTimeout(timeout);
+        resolve({ succeeded: false, httpStatus: null, error, response: '' });
+      };
+      let timeout: NodeJS.Timeout | undefined;
       const problem = findProblem(text);
       if (problem !== undefined) return fail(problem);
       const url = new URL(text);
@@ -148,17 +161,14 @@ export const createSender = ({
           ...headers,
         },
       });
-      const timeout = setTimeout(
-        () => request.destroy(new Error(`no response within ${timeoutMilliseconds / 1_000} s`)),
-        timeoutMilliseconds,
-      );
-      let hasResponse = false;
-      request.on('error', (error) => {
-        if (hasResponse) return;
-        clearTimeout(timeout);
-        // If all addresses of a host fail, the message is empty.
-        fail(error.message || String((error as NodeJS.ErrnoException).code));
-      });
+      timeout = setTimeout(() => {
+        fail(`no response within ${timeoutMilliseconds / 1_000} s`);
+        request.destroy();
+      }, timeoutMilliseconds);
+      // If all addresses of a host fail, the message is empty.
+      request.on('error', (error) => fail(error.message || String((error as NodeJS.ErrnoException).code)));
+      // Without an error, for example after 101 Switching Protocols.
+      request.on('close', () => fail('the connection was closed'));
       request.on('response', async (response) => {
         hasResponse = true;
         const beginning = await readBeginning(response);
