@@ -136,7 +136,7 @@ export const operations = {
   }),
   revokeToken: post({
     summary:
-      'Revoke a token and, with descendants=true, every token and share link that it created. They stop working immediately.',
+      'Revoke a token and, with descendants=true, every token and share link that it created. They stop working immediately, and webhooks that they created are disabled.',
     paths: ['/account/revokeToken'],
     tokens: owners,
     example: ['descendants'],

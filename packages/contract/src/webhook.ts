@@ -93,7 +93,7 @@ export const listWebhooksOutput = response({
         disabledReason: field
           .describe(
             z.enum(['gone', 'failing', 'token_revoked']),
-            'Why the webhook is disabled: it responded with 410 (`gone`), all attempts of a delivery failed and no other succeeded (`failing`), or the token that created it was revoked.',
+            'Why the webhook is disabled: it responded with 410 (`gone`), all attempts of a delivery failed and no other succeeded (`failing`), or the token that created it was revoked (`token_revoked`; the end of a console session does not disable webhooks).',
             'failing',
           )
           .optional(),
@@ -206,7 +206,11 @@ export const listWebhookDeliveriesOutput = response({
 export const resendWebhookInput = z
   .object({
     webhookID: field.webhookID,
-    sequence: field.describe(sequence, 'The message, or the first message of the range.', 1_041),
+    sequence: field.describe(
+      sequence,
+      `The message, or the first message of the range. Refused if more than ${limits.retriesPerWebhook.toLocaleString('en')} messages of the webhook would wait to be sent again.`,
+      1_041,
+    ),
     through: field.describe(field.optional(sequence), 'The end of the range; by default, only one message.', 1_100),
   })
   .refine(({ sequence: from, through = from }) => through >= from, {

@@ -273,10 +273,14 @@ export interface Store extends ReportFeed, ReportNames {
   listWebhooks(request: { account?: number | undefined }): Promise<Webhook[]>;
   /**
    * Throws Refusal('unknown_webhook'). `state: 'active'` ends a wait after failures, and the retry of a disabled
-   * webhook continues where it stopped.
+   * webhook continues where it stopped. With `sentThrough`, messages up to this sequence are not sent.
    */
   updateWebhook(
-    request: Change & { account: number; webhookID: string; changes: Partial<WebhookSettings> },
+    request: Change & {
+      account: number;
+      webhookID: string;
+      changes: Partial<WebhookSettings & Pick<Webhook, 'sentThrough'>>;
+    },
   ): Promise<void>;
   /** Replaces the secret; the previous one stays valid for a day. Throws Refusal('unknown_webhook'). */
   rotateWebhookSecret(request: Change & { account: number; webhookID: string }): Promise<{ secretTime: number }>;
@@ -295,7 +299,7 @@ export interface Store extends ReportFeed, ReportNames {
   }): Promise<{ facts: Fact[]; through: number }>;
   /**
    * Lets a server send a webhook's messages until the time `until`. Returns false if the webhook is no longer active,
-   * is no longer at `sentThrough`, or another server's lease has not expired.
+   * is no longer at `sentThrough`, waits after failures, or another server's lease has not expired.
    */
   leaseWebhook(request: {
     webhookID: string;
@@ -306,7 +310,7 @@ export interface Store extends ReportFeed, ReportNames {
   }): Promise<boolean>;
   /**
    * Records attempts, ends the lease, and returns the webhook as it is now. Records nothing and returns undefined if the
-   * server no longer has the lease.
+   * server no longer has the lease. Stores no responses if a contact of the account was erased since the lease.
    */
   recordDeliveries(request: DeliveryRecord): Promise<Webhook | undefined>;
   /** Lists failed deliveries of a webhook, ascending by sequence; with `dueTime`, by the time of the next attempt. */
@@ -318,7 +322,10 @@ export interface Store extends ReportFeed, ReportNames {
     through?: number | undefined;
     limit: number;
   }): Promise<Delivery[]>;
-  /** Retries deliveries as soon as possible, with a new schedule. Throws Refusal('unknown_webhook'). */
+  /**
+   * Retries deliveries as soon as possible, with a new schedule. Throws Refusal('unknown_webhook'), or
+   * Refusal('invalid_field') if more than `limits.retriesPerWebhook` would wait for an attempt.
+   */
   resendDeliveries(request: {
     account: number;
     webhookID: string;
@@ -337,6 +344,11 @@ export interface Store extends ReportFeed, ReportNames {
   listAudit(query: AuditQuery): Promise<{ entries: AuditEntry[]; next: number | null }>;
 
   // Events
+  /**
+   * Returns the last sequence of which no lower one is still uncommitted. To follow the account's events, links and
+   * other changes from now on, continue after it.
+   */
+  getLastSequence(query: { account: number }): Promise<number>;
   /**
    * Stores a batch in one commit. Returns one outcome per event, in order. A refused event does not affect the others.
    */

@@ -30,11 +30,11 @@ const importsOf = ({ store, account, server, time }: Site) => {
       return (await store.addToImport({ ...batch, ...place, steps })).outcomes;
     },
     preview: (...steps: ImportStep[]) => store.previewImport({ ...batch, steps }),
-    undo: async (importID: string) => {
-      await store.undoImport({ account, importID, time });
+    undo: async (importID: string, undoneTime = time) => {
+      await store.undoImport({ account, importID, time: undoneTime });
       return vi.waitFor(
         async () => {
-          const undone = await store.undoImport({ account, importID, time });
+          const undone = await store.undoImport({ account, importID, time: undoneTime });
           expect(undone.state).toBe('undone');
           return undone;
         },
@@ -375,6 +375,24 @@ export const describeImportedContacts = (newSite: NewSite): void => {
       await undo(importID);
       const restored = await site.server.getContact(contactUUID);
       expect(restored.fields).toMatchObject({ ...fields, contactEmailaddress: ann, contactExternalID: '' });
+    });
+
+    test('sends webhooks the values that an undo restores, with the time of the undo', async () => {
+      const site = await newSite();
+      const { create, contact, add, undo } = importsOf(site);
+      const { store, account, time, server } = site;
+      const fields = { contactFirstname: 'Ann' };
+      const { contactUUID } = await server.createContact({ address: ann, userUUID: null, fields });
+      const importID = await create();
+      await add(importID, 0, contact({ address: ann, fields: { contactFirstname: 'Imported' } }));
+      const types = ['contact.updated'] as const;
+      const settings = { url: 'https://crm.example/', description: '', types, filter: {}, payload: 'thin' } as const;
+      await store.createWebhook({ ...settings, account, webhookID: newID('webhook'), sentThrough: 0, time });
+      await undo(importID, time + 1_000);
+      const all = { account, after: 0, through: Number.MAX_SAFE_INTEGER, limit: 10, recognized: false };
+      expect((await store.listFacts(all)).facts).toMatchObject([
+        { type: 'contact.updated', contactUUID, time: time + 1_000, detail: { updated: ['contactFirstname'] } },
+      ]);
     });
 
     test('lets a repeated request create its contact again after the undo', async () => {

@@ -113,7 +113,7 @@ export const createStreamReply = ({
    */
   const readFirstPage = async (filter: Omit<EventQuery, 'order' | 'limit'>, start: number | undefined) => {
     const { account } = filter;
-    const beyond = start ?? (await store.getEvents({ account, order: 'desc', limit: 1 })).through;
+    const beyond = start ?? (await store.getLastSequence({ account }));
     const query: StreamQuery = { ...filter, order: 'asc', beyond, limit: pageLimit };
     return { query, first: await store.getEvents(query) };
   };

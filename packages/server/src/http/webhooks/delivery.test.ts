@@ -103,6 +103,17 @@ describe('deliveries', () => {
     expect(await failedOf(webhookID)).toEqual([]);
   });
 
+  it('do not wait for an event to send a change of a contact', async () => {
+    await logEvents(2);
+    const webhookID = await createWebhook();
+    start();
+    const { contactUUID } = await site.server.createContact({ userUUID: null, address: ann });
+    await untilSent(webhookID);
+    expect(sent.map(({ payload: { type, data } }) => ({ type, ...data }))).toEqual([
+      { type: 'contact.created', contactUUID },
+    ]);
+  });
+
   it('are signed with the secret of the webhook', async () => {
     const webhookID = await createWebhook({ time: Date.now() });
     time = Date.now();

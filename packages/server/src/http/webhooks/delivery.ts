@@ -35,6 +35,7 @@ const slowStatuses = [429, 502, 503, 504];
 
 type DeliveryStore = Pick<
   Store,
+  | 'getLastSequence'
   | 'getEvents'
   | 'listFacts'
   | 'getContact'

@@ -7,7 +7,7 @@ import { eventResponse } from '../operations/events.ts';
 import { isoTime } from '../responses/iso-time.ts';
 import { toMessageID } from './signature.ts';
 
-export type MessageStore = Pick<Store, 'getEvents' | 'listFacts' | 'getContact'>;
+export type MessageStore = Pick<Store, 'getLastSequence' | 'getEvents' | 'listFacts' | 'getContact'>;
 
 export interface Message {
   readonly sequence: number;
@@ -28,8 +28,8 @@ const fromFact = (fact: Fact): Message => ({
 });
 
 /** Returns the sequence after which a webhook that is created now starts to send. */
-export const readLastSequence = async (store: Pick<Store, 'getEvents'>, account: number): Promise<number> =>
-  (await store.getEvents({ account, order: 'desc', limit: 1 })).through;
+export const readLastSequence = (store: Pick<Store, 'getLastSequence'>, account: number): Promise<number> =>
+  store.getLastSequence({ account });
 
 interface MessagePage {
   readonly messages: readonly Message[];

@@ -6,8 +6,8 @@ import type { Webhook } from '../../store/store.ts';
 type SecretFields = Pick<Webhook, 'webhookID' | 'secretTime'>;
 
 /**
- * Derives a secret of 32 bytes. No table has it, so neither a read of the database's tables nor a response of the API
- * can reveal it a second time.
+ * Derives a secret of 32 bytes from the database's key, so that no response can show it a second time. A copy of the
+ * database has the same secrets.
  */
 const deriveSecret = (databaseKey: Uint8Array, { webhookID, secretTime }: SecretFields): Buffer =>
   createHmac('sha256', databaseKey).update(`webhook secret ${webhookID} ${secretTime}`).digest();

@@ -95,13 +95,14 @@ interface WriteResult {
 
 /**
  * Writes to the contact at the end of `row`'s merges. Throws a Refusal before any write if another person has one of
- * the new keys. `isNew` is true if this transaction created the contact.
+ * the new keys. `isNew` is true if this transaction created the contact. `recordedTime` is the time of the write, which
+ * differs from that of the values when an undo restores them.
  */
 export function* writeContact(
   contacts: ContactStore,
   row: WritableContact,
   request: ContactUpdate,
-  isNew = false,
+  { isNew = false, recordedTime = request.time }: { isNew?: boolean; recordedTime?: number } = {},
 ): Operation<WriteResult> {
   const entryMerges = yield* readEntryMerges(row.account);
   const change = resolveMergedEntries(request, entryMerges);
@@ -136,9 +137,9 @@ export function* writeContact(
   };
   yield* call(() => contacts.save(kept, saved));
   const { account, contact, contactUUID } = kept;
-  if (isNew) yield* recordFact(contacts, { account, type: 'contact.created', contact, time: change.time });
+  if (isNew) yield* recordFact(contacts, { account, type: 'contact.created', contact, time: recordedTime });
   else if (updated.length > 0)
-    yield* recordFact(contacts, { account, type: 'contact.updated', contact, detail: { updated }, time: change.time });
+    yield* recordFact(contacts, { account, type: 'contact.updated', contact, detail: { updated }, time: recordedTime });
   return { contactUUID, updated, saved: { ...saved, contact } };
 }
 
@@ -162,7 +163,7 @@ export function* putContact(
   const created = { account, externalID, address, newContactUUID, time: change.time };
   const row = found ?? (yield* call(() => contacts.insert(created)));
   const newKeys = sentID === null ? { externalID: sentID } : found ? keys : {};
-  const written = yield* writeContact(contacts, row, { ...change, keys: newKeys, isFound: true }, !found);
+  const written = yield* writeContact(contacts, row, { ...change, keys: newKeys, isFound: true }, { isNew: !found });
   if (found) {
     yield* verifyKey(contacts, found, 'contactExternalID', externalID);
     yield* verifyKey(contacts, found, 'contactEmailaddress', address);

@@ -53,9 +53,13 @@ const deleteFactsOf = createQuery<never>(
     DELETE FROM webhook_fact
     WHERE account = $1 AND (contact ${among('$2', 'bigint')} OR other ${among('$2', 'bigint')})`,
 );
+/** Ends the leases of webhooks, so that responses to the messages being sent are not stored. */
+const endLeases = createQuery<never>(() => 'UPDATE webhook SET "leasedUntil" = 0 WHERE account = $1');
 /** A stored response may contain data that the endpoint returned. */
 const clearResponses = createQuery<never>(
-  () => `UPDATE webhook_delivery SET response = '' WHERE account = $1 AND response <> ''`,
+  () => `
+    UPDATE webhook_delivery SET response = ''
+    WHERE "webhookID" IN (SELECT "webhookID" FROM webhook WHERE account = $1) AND response <> ''`,
 );
 
 /** Replaces all facts about erased contacts with the fact that they were erased. */
@@ -72,6 +76,7 @@ export function* recordErasedContacts(
       contacts.map(({ contact }) => contact),
     ),
   );
+  yield* run(endLeases(account));
   yield* run(clearResponses(account));
   if (!(yield* isWanted(account, ['contact.erased']))) return;
   for (const { contactUUID } of contacts)

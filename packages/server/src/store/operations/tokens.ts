@@ -195,14 +195,16 @@ const createdByMember = (account: number, memberID: string) =>
   );
 type CreatedTokens = ReturnType<typeof createdByToken>;
 
+const disabledByRevocation = { state: 'disabled', disabledReason: 'token_revoked' } as const;
+
 interface RevokedToken {
   readonly tokenID: string;
   readonly memberID: string | null;
 }
 
 /**
- * Revokes the created tokens that are live, cancels open invitations and share links, and disables webhooks. With `exceptBrowser`, keeps
- * browser tokens.
+ * Revokes the created tokens that are live, cancels open invitations and share links, and disables webhooks. With
+ * `exceptBrowser`, keeps browser tokens.
  */
 function* revokeCreated(created: CreatedTokens, time: number, { exceptBrowser }: { readonly exceptBrowser: boolean }) {
   const revoked: RevokedToken[] = [];
@@ -235,7 +237,7 @@ function* revokeCreated(created: CreatedTokens, time: number, { exceptBrowser }:
   yield* run(
     created
       .updateTable('webhook')
-      .set({ state: 'disabled', disabledReason: 'token_revoked' })
+      .set(disabledByRevocation)
       .where('createdBy', 'in', (eb) => eb.selectFrom('created').select('created.token')),
   );
   return { revoked, shareLinks: links.map(({ shareID }) => shareID) };
@@ -263,6 +265,8 @@ export function* revokeToken({
   if (row.memberID !== null && !row.session) throw memberAccessToken();
   const { token } = row;
   yield* revoke(token, time);
+  // A console session ends when a member signs out, which stops nothing that the member created.
+  if (!row.session) yield* run(db.updateTable('webhook').set(disabledByRevocation).where('createdBy', '=', token));
   const result = descendants ? yield* revokeCreated(createdByToken(token), time, { exceptBrowser: false }) : undefined;
   yield* notifyAccess();
   return { revokedTime: row.revokedTime ?? time, descendants: (result?.revoked ?? []).map((each) => each.tokenID) };

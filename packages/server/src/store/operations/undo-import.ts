@@ -40,6 +40,8 @@ export interface Undoing {
   readonly account: number;
   readonly importID: string;
   readonly erasure: number;
+  /** When the undo began. */
+  readonly undoneTime: number;
 }
 
 interface ImportStretch {
@@ -50,8 +52,9 @@ interface ImportStretch {
 /** Returns an import that is being undone, of any account or only of `account`. */
 export function* findUndoing(account?: number): Operation<Undoing | undefined> {
   const [undoing] = yield* all<Undoing>({
-    sqlite: 'SELECT account, importID, erasure FROM import WHERE isUndoing = 1 LIMIT 1',
-    postgres: 'SELECT account, "importID", erasure FROM import WHERE account = $1 AND "isUndoing" LIMIT 1',
+    sqlite: 'SELECT account, importID, erasure, undoneTime FROM import WHERE isUndoing = 1 LIMIT 1',
+    postgres:
+      'SELECT account, "importID", erasure, "undoneTime" FROM import WHERE account = $1 AND "isUndoing" LIMIT 1',
     values: account === undefined ? [] : [account],
   });
   return undoing;
@@ -259,7 +262,8 @@ function* restore(contacts: ContactStore, undoing: Undoing, row: WritableContact
   if (removesAddress) yield* call(() => contacts.clearKey(row, 'contactEmailaddress'));
   const current = removesAddress ? { ...row, contactEmailaddress: null } : row;
   const keys = yield* freeKeys(contacts, undoing, row, update.keys);
-  yield* writeContact(contacts, current, { ...update, keys, time: time ?? row.updatedTime });
+  const change = { ...update, keys, time: time ?? row.updatedTime };
+  yield* writeContact(contacts, current, change, { recordedTime: undoing.undoneTime });
 }
 
 function* undoContact(

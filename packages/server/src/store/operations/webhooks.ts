@@ -3,6 +3,7 @@
  * it has sent, and only its failed deliveries have rows.
  */
 import { limits } from '@firsthand/contract/limits';
+import { sql } from 'kysely';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Delivery, RequestOf, Webhook } from '../store.ts';
 import { all, createQuery, db, first, lockAccount, type Operation, run } from './operation.ts';
@@ -67,9 +68,14 @@ export function* listWebhooks({ account }: RequestOf<'listWebhooks'>): Operation
   return rows.map(toWebhook);
 }
 
+/** Moves a cursor forward. It never moves back, because another request may have moved it further. */
+const advance = (sentThrough: number) => ({
+  sentThrough: sql<number>`CASE WHEN "sentThrough" < ${sentThrough} THEN ${sentThrough} ELSE "sentThrough" END`,
+});
+
 export function* updateWebhook(request: RequestOf<'updateWebhook'>): Operation<void> {
   const { account, webhookID, changes, time } = request;
-  const { types, filter, ...columns } = changes;
+  const { types, filter, sentThrough, ...columns } = changes;
   const updated = yield* run(
     db
       .updateTable('webhook')
@@ -77,6 +83,7 @@ export function* updateWebhook(request: RequestOf<'updateWebhook'>): Operation<v
         ...columns,
         ...(types && { types: JSON.stringify(types) }),
         ...(filter && { filter: JSON.stringify(filter) }),
+        ...(sentThrough !== undefined && advance(sentThrough)),
         ...(columns.state !== undefined && { disabledReason: '', failures: 0, waitUntil: 0 }),
         updatedTime: time,
       })
@@ -118,7 +125,7 @@ export function* deleteWebhook({ account, webhookID }: RequestOf<'deleteWebhook'
 const updateLease = createQuery<never>(
   ({ name }) => `
     UPDATE webhook SET "leasedBy" = $2, "leasedUntil" = $5
-    WHERE "webhookID" = $1 AND state = 'active' AND "sentThrough" = $3
+    WHERE "webhookID" = $1 AND state = 'active' AND "sentThrough" = $3 AND "waitUntil" <= $4
       AND ("leasedBy" = $2 OR "leasedUntil" <= $4 ${name === 'sqlite' ? 'OR TRUE' : ''})`,
 );
 
@@ -153,7 +160,7 @@ export function* recordDeliveries(record: RequestOf<'recordDeliveries'>): Operat
   const row = yield* first(
     db
       .selectFrom('webhook')
-      .select('account')
+      .select(['account', 'leasedUntil'])
       .where('webhookID', '=', webhookID)
       .where('leasedBy', '=', server)
       .forUpdate(),
@@ -163,7 +170,7 @@ export function* recordDeliveries(record: RequestOf<'recordDeliveries'>): Operat
     db
       .updateTable('webhook')
       .set({
-        ...{ sentThrough, failures, waitUntil, leasedUntil: 0 },
+        ...{ ...advance(sentThrough), failures, waitUntil, leasedUntil: 0 },
         ...(succeeded && { lastSuccessTime: time }),
         ...(failure !== undefined && { lastFailureTime: time, lastFailure: failure }),
         ...(record.disabledReason && { state: 'disabled', disabledReason: record.disabledReason }),
@@ -171,7 +178,9 @@ export function* recordDeliveries(record: RequestOf<'recordDeliveries'>): Operat
       .where('webhookID', '=', webhookID),
   );
   if (record.resolved.length > 0) yield* run(deleteDeliveries(webhookID, record.resolved));
-  for (const delivery of record.failed) yield* putDelivery(row.account, webhookID, delivery);
+  // An erasure has ended the lease, and a response may repeat values of the erased contact.
+  const hidden = row.leasedUntil === 0 ? { response: '' } : {};
+  for (const delivery of record.failed) yield* putDelivery(row.account, webhookID, { ...delivery, ...hidden });
   if (record.failed.some(({ nextTime }) => nextTime === null)) yield* run(trimFailed(webhookID));
   const recorded = yield* first(selectWebhooks().where('webhookID', '=', webhookID));
   return recorded && toWebhook(recorded);
@@ -204,4 +213,10 @@ export function* resendDeliveries(request: RequestOf<'resendDeliveries'>): Opera
   const retry = { attempts: 0, firstTime: time, lastTime: time, nextTime: time, httpStatus: null };
   for (const sequence of sequences)
     yield* putDelivery(account, webhookID, { ...retry, sequence, error: '', response: '' });
+  const changed = yield* first(selectWebhooks().where('webhookID', '=', webhookID));
+  if (Number(changed?.retrying) > limits.retriesPerWebhook) {
+    const most = limits.retriesPerWebhook;
+    const message = `at most ${most} messages of a webhook can wait to be sent again: choose a shorter range, or wait`;
+    throw new Refusal('invalid_field', { field: 'sequence', message });
+  }
 }

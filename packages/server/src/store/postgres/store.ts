@@ -68,6 +68,7 @@ import { feedOwners, trimOwnerChanges } from './feed/owner-feed.ts';
 import { listUserLinks } from './feed/user-links.ts';
 import { createKeyedMutex } from './transactions/keyed-mutex.ts';
 import { runOperation } from './transactions/operations.ts';
+import { readSettled } from './transactions/sequencer.ts';
 import {
   type Moment,
   readSnapshot,
@@ -493,6 +494,7 @@ export const openPostgres = async (databaseURL: string, opening: Opening): Promi
     searchContact: createRead(searchContact, ({ externalID, address }) =>
       externalID === undefined && address === undefined ? 'all contacts settled' : 'now',
     ),
+    getLastSequence: createSimpleRead(async (db, { account }) => (await readSettled(db, account)).settled),
     getEvents: createRead(
       getEvents,
       ({ order }) => (order === 'asc' ? 'all settled' : 'settled'),

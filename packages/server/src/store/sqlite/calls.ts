@@ -28,6 +28,7 @@ export const readNames = [
   ...namesOf(sharedReads),
   'getAccount',
   'measureAccounts',
+  'getLastSequence',
   'getEvents',
   'getEventDefinitions',
   'countEvents',

@@ -229,10 +229,12 @@ export type WriteEngine = ReturnType<typeof createWriteEngine>;
 export const createReadEngine = (db: Connection, { eventsPerSegment }: Arrangement = {}) => {
   // Shared by all reads, because it caches the newest events in memory.
   const log = createEventLogReader(db);
+  const lastSequence = db.prepare<[], number>('SELECT sequence FROM position').pluck();
   const operations = {
     ...mapOperations<Pick<Reads, SharedRead>>(sharedReads, bindRunner(createOperationRunner(db))),
     ...createAccountReader(db),
     ...createContactReads(db),
+    getLastSequence: () => lastSequence.get() as number,
     getEvents: createEventPager(db, { log, maxBetween: eventsPerSegment }),
     ...createCounter(db, log),
     feedEvents: createEventFeed(db, log),

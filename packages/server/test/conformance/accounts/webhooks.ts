@@ -1,9 +1,10 @@
 import { limits } from '@firsthand/contract/limits';
 import { webhookTypes } from '@firsthand/contract/webhook';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Delivery, DeliveryRecord, NewWebhook, Webhook } from '../../../src/store/store.ts';
 import type { Site } from '../../fixtures/site.ts';
-import { ann, ben, expectRefusal, laptop, newID, phone } from '../../fixtures/store.ts';
+import { ann, ben, expectRefusal, hashOf, laptop, newID, phone } from '../../fixtures/store.ts';
+import { soon } from '../../fixtures/timeouts.ts';
 import type { NewSite } from '../sites.ts';
 
 /** Ascending, because such a read waits for the writes in progress. */
@@ -123,12 +124,39 @@ export const describeWebhooks = (newSite: NewSite): void => {
       });
     });
 
-    test('are disabled when the token that created them is revoked with its descendants', async () => {
+    test.each([true, false])(
+      'are disabled when the token that created them is revoked (descendants: %s)',
+      async (descendants) => {
+        const site = await newSite();
+        const { store, account, time, server: creator } = site;
+        const { webhookID } = await createWebhook(site);
+        await store.revokeToken({ account, tokenID: creator.tokenID, descendants, time });
+        expect(await findWebhook(site, webhookID)).toMatchObject({
+          state: 'disabled',
+          disabledReason: 'token_revoked',
+        });
+      },
+    );
+
+    test('stay active when the console session that created them ends', async () => {
       const site = await newSite();
       const { store, account, time, server: creator } = site;
-      const { webhookID } = await createWebhook(site);
-      await store.revokeToken({ account, tokenID: creator.tokenID, descendants: true, time });
-      expect(await findWebhook(site, webhookID)).toMatchObject({ state: 'disabled', disabledReason: 'token_revoked' });
+      const session = { tokenID: newID('session'), hash: hashOf(newID('session')), createdBy: creator.token };
+      const kind = { kind: 'server', tokenName: '', text: null, session: true } as const;
+      await store.createToken({ account, ...session, ...kind, expiresTime: time + 1_000, time });
+      const access = await store.findAccess(session.hash, time);
+      const { webhookID } = await createWebhook(site, { by: access?.token as number });
+      await store.revokeToken({ account, tokenID: session.tokenID, time });
+      expect(await findWebhook(site, webhookID)).toMatchObject({ state: 'active' });
+    });
+
+    test('can skip messages, but never return to earlier ones', async () => {
+      const site = await newSite();
+      const { store, account, time } = site;
+      const { webhookID } = await createWebhook(site, { sentThrough: 5 });
+      await store.updateWebhook({ account, webhookID, changes: { sentThrough: 9 }, time });
+      await store.updateWebhook({ account, webhookID, changes: { sentThrough: 7 }, time });
+      expect(await findWebhook(site, webhookID)).toMatchObject({ sentThrough: 9 });
     });
   });
 
@@ -136,7 +164,7 @@ export const describeWebhooks = (newSite: NewSite): void => {
     test('are recorded only by the server that has the lease', async () => {
       const site = await newSite();
       const { store, time } = site;
-      const webhook = await createWebhook(site);
+      const webhook = await createWebhook(site, { sentThrough: 0 });
       const { webhookID } = webhook;
       expect(await store.leaseWebhook({ ...lease(webhook, time), sentThrough: -1 })).toBe(false);
       expect(await store.leaseWebhook(lease(webhook, time))).toBe(true);
@@ -149,10 +177,46 @@ export const describeWebhooks = (newSite: NewSite): void => {
       expect(await store.leaseWebhook(other)).toBe(true);
     });
 
+    test('pause for all servers after failures', async () => {
+      const site = await newSite();
+      const { store, time } = site;
+      const webhook = await createWebhook(site, { sentThrough: 0 });
+      await store.leaseWebhook(lease(webhook, time));
+      await store.recordDeliveries(newRecord(webhook.webhookID, { failures: 1, waitUntil: time + 5_000 }));
+      expect(await store.leaseWebhook(lease(webhook, time + 4_999, 'server-2'))).toBe(false);
+      expect(await store.leaseWebhook(lease(webhook, time + 5_000, 'server-2'))).toBe(true);
+    });
+
+    test('are stored without their responses if a contact was erased meanwhile', async () => {
+      const site = await newSite();
+      const { store, time } = site;
+      const { contactUUID } = await site.server.createContact({ userUUID: null, address: ann });
+      const webhook = await createWebhook(site);
+      const { webhookID } = webhook;
+      await store.leaseWebhook(lease(webhook, time));
+      await site.erase(contactUUID);
+      const record = newRecord(webhookID, { failed: [failedDelivery(5)], sentThrough: webhook.sentThrough });
+      expect(await store.recordDeliveries(record)).toBeDefined();
+      expect(await store.listDeliveries({ webhookID, limit: 10 })).toEqual([failedDelivery(5, { response: '' })]);
+    });
+
+    test('wait to be sent again only up to a limit', async () => {
+      const site = await newSite();
+      const { store, account, time } = site;
+      const { webhookID } = await createWebhook(site);
+      const sequences = Array.from({ length: limits.retriesPerWebhook }, (_, nth) => nth + 1);
+      await store.resendDeliveries({ account, webhookID, sequences, time });
+      await store.resendDeliveries({ account, webhookID, sequences: [1, 2], time });
+      const more = limits.retriesPerWebhook + 1;
+      const refused = store.resendDeliveries({ account, webhookID, sequences: [more], time });
+      await expect(refused).rejects.toMatchObject({ code: 'invalid_field', field: 'sequence' });
+      expect(await store.listDeliveries({ webhookID, limit: 10, after: more - 1 })).toEqual([]);
+    });
+
     test('are listed while they fail, and become due in the order of their next attempts', async () => {
       const site = await newSite();
       const { store, account, time } = site;
-      const webhook = await createWebhook(site);
+      const webhook = await createWebhook(site, { sentThrough: 0 });
       const { webhookID } = webhook;
       await store.leaseWebhook(lease(webhook, time));
       const failed = [
@@ -212,6 +276,22 @@ export const describeWebhooks = (newSite: NewSite): void => {
       await store.updateWebhook({ account, webhookID, changes: { state: 'active' }, time });
       const resumed = { state: 'active', disabledReason: '', failures: 0, waitUntil: 0 };
       expect(await findWebhook(site, webhookID)).toMatchObject(resumed);
+    });
+  });
+
+  describe('the last sequence', () => {
+    test('includes changes of contacts after the newest event', async () => {
+      const site = await newSite();
+      const { store, account } = site;
+      for (const nth of [1, 2]) await site.browser.log({ eventUUID: newID('event'), eventID: nth });
+      const { sentThrough } = await createWebhook(site, { types: ['contact.created'] });
+      await site.server.createContact({ userUUID: null, address: ann });
+      // A transaction in progress can hide it for a moment.
+      await vi.waitFor(async () => {
+        const through = await store.getLastSequence({ account });
+        const query = { account, after: sentThrough, through, limit: 10, recognized: false };
+        expect((await store.listFacts(query)).facts).toMatchObject([{ type: 'contact.created' }]);
+      }, soon);
     });
   });
 

@@ -40,6 +40,7 @@ CREATE TABLE webhook_delivery (
   response TEXT NOT NULL,     -- its first characters
   PRIMARY KEY (webhookID, sequence)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX webhook_delivery_by_next_time ON webhook_delivery (webhookID, nextTime) WHERE nextTime IS NOT NULL;
 
 -- Changes that webhooks send and that no other table has in sequence order.
 CREATE TABLE webhook_fact (
@@ -54,3 +55,5 @@ CREATE TABLE webhook_fact (
   PRIMARY KEY (account, sequence)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX webhook_fact_by_time ON webhook_fact (time);
+CREATE INDEX webhook_fact_by_contact ON webhook_fact (account, contact) WHERE contact IS NOT NULL;
+CREATE INDEX webhook_fact_by_other ON webhook_fact (account, other) WHERE other IS NOT NULL;
