@@ -48,10 +48,11 @@ export function* recordFact(source: SequenceSource, fact: NewFact): Operation<vo
   if (yield* isWanted(fact.account, [type])) yield* insert(source, fact);
 }
 
-const deleteFactsOf = createQuery<never>(
-  ({ among }) => `
-    DELETE FROM webhook_fact
-    WHERE account = $1 AND (contact ${among('$2', 'bigint')} OR other ${among('$2', 'bigint')})`,
+/** One statement per column, because SQLite uses no index for two columns. */
+const deleteFactsOf = (['contact', 'other'] as const).map((column) =>
+  createQuery<never>(
+    ({ among }) => `DELETE FROM webhook_fact WHERE account = $1 AND ${column} ${among('$2', 'bigint')}`,
+  ),
 );
 /** Ends the leases of webhooks, so that responses to the messages being sent are not stored. */
 const endLeases = createQuery<never>(() => 'UPDATE webhook SET "leasedUntil" = 0 WHERE account = $1');
@@ -70,12 +71,8 @@ export function* recordErasedContacts(
   time: number,
 ): Operation<void> {
   if ((yield* all(selectTypes(account))).length === 0) return;
-  yield* run(
-    deleteFactsOf(
-      account,
-      contacts.map(({ contact }) => contact),
-    ),
-  );
+  const erased = contacts.map(({ contact }) => contact);
+  for (const deleteFacts of deleteFactsOf) yield* run(deleteFacts(account, erased));
   yield* run(endLeases(account));
   yield* run(clearResponses(account));
   if (!(yield* isWanted(account, ['contact.erased']))) return;
