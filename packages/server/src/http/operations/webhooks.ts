@@ -161,12 +161,17 @@ export const createWebhooks = (
 
     updateWebhook: async ({ webhookID, url, description, type, payload, state, ...filterChange }, caller) => {
       if (url !== undefined) checkURL(url);
-      const { filter: before } = await find(webhookID, caller);
-      const { eventName = before.eventNames, attrID = before.attrID, attrValue = before.attrValue } = filterChange;
+      const before = await find(webhookID, caller);
+      const { eventNames, ...attribute } = before.filter;
+      const { eventName = eventNames, attrID = attribute.attrID, attrValue = attribute.attrValue } = filterChange;
       if (attrValue && !attrID)
         throw new Refusal('missing_field', { field: 'attrID', message: '`attrID` is required with `attrValue`' });
       const changesFilter = Object.values(filterChange).some((value) => value !== undefined);
+      // Messages that the webhook has skipped so far stay skipped.
+      const { messages, through } = await readMessages(store, before, { after: before.sentThrough, limit: 1 });
+      const [waiting] = messages;
       const changes = {
+        ...((type !== undefined || changesFilter) && { sentThrough: waiting ? waiting.sequence - 1 : through }),
         ...(url !== undefined && { url }),
         ...(description !== undefined && { description: description ?? '' }),
         ...(type !== undefined && { types: [...new Set(type)] }),

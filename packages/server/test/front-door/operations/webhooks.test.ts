@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newUserUUID } from '../../fixtures/requests.ts';
+import { type Fields, openScene, type Scene } from '../../fixtures/scene.ts';
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await openScene();
+});
+afterAll(() => scene.close());
+
+const post = async (path: string, fields: Fields) =>
+  (await scene.post(path, { tokenUUID: scene.tokens.server, ...fields })).body;
+const listWaiting = async (webhookID: string) => {
+  const query = { tokenUUID: scene.tokens.server, webhookID };
+  const { body } = await scene.get('/webhook/listWebhookDeliveries', query);
+  return body.delivery.map(({ type }: { type: string }) => type);
+};
+const logEvent = () => post('/event/logEvent', { userUUID: newUserUUID(), eventName: 'Bought' });
+
+describe('updateWebhook', () => {
+  it('with another type skips messages that the webhook has skipped, but none that wait', async () => {
+    const { webhookID } = await post('/webhook/createWebhook', {
+      url: 'https://crm.example/',
+      type: ['contact.created'],
+    });
+    await logEvent();
+    await post('/webhook/updateWebhook', { webhookID, type: ['contact.created', 'event.logged'] });
+    expect(await listWaiting(webhookID)).toEqual([]);
+    await logEvent();
+    await post('/webhook/updateWebhook', { webhookID, type: ['event.logged'] });
+    expect(await listWaiting(webhookID)).toEqual(['event.logged']);
+  });
+});
