@@ -66,6 +66,7 @@ const anyText: Readonly<Record<string, 200 | 404>> = {
   'getEvent contactExternalID': 404,
   contactExternalID: 200,
   'searchContact segment': 404,
+  webhookID: 404,
   eventName: 200,
   text: 200,
   contactProfileID: 200,
@@ -75,6 +76,10 @@ const anyText: Readonly<Record<string, 200 | 404>> = {
 };
 
 describe('every field of every operation', () => {
+  /** Deletes a webhook, because an account has a limited number of webhooks. */
+  const deleteWebhook = (webhookID: unknown) =>
+    scene.post('/webhook/deleteWebhook', { tokenUUID: scene.tokens.server, webhookID });
+
   const fill = async (name: OperationName, field: string, value: string, way: 'body' | 'query') => {
     const operation: Operation = operations[name];
     const [path] = operation.paths;
@@ -87,11 +92,14 @@ describe('every field of every operation', () => {
       // Removes the member, because an account has a limited number of members.
       if ('memberID' in input)
         await scene.post('/account/removeMember', { tokenUUID: scene.tokens[kind], memberID: input.memberID });
+      await deleteWebhook(input.webhookID ?? response.body.webhookID);
       return response;
     }
     const text = value.startsWith('"') ? (JSON.parse(value) as string) : value;
     const query = new URLSearchParams(asText({ ...input, [field]: text.slice(0, 900).toWellFormed() }));
-    return scene.send(`${path}?${query}`, { method: operation.methods[0] });
+    const response = await scene.send(`${path}?${query}`, { method: operation.methods[0] });
+    await deleteWebhook(input.webhookID ?? response.body.webhookID);
+    return response;
   };
 
   const wayOf = (name: OperationName) => ((operations[name] as Operation).methods.includes('POST') ? 'body' : 'query');
