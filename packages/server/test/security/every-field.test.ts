@@ -3,7 +3,7 @@ import { type Operation, type OperationName, operationNames, operations } from '
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type * as z from 'zod';
 import { smallestInput } from '../fixtures/requests.ts';
-import { asText, openScene, type Scene } from '../fixtures/scene.ts';
+import { asText, type Fields, openScene, type Scene } from '../fixtures/scene.ts';
 
 let scene: Scene;
 beforeAll(async () => {
@@ -85,12 +85,13 @@ describe('every field of every operation', () => {
     const [path] = operation.paths;
     const kind = operation.tokens.includes('server') ? 'server' : 'operator';
     const needed = field === 'attrValue' ? { attrID: 'a' } : {};
-    const input = { tokenUUID: scene.tokens[kind], ...needed, ...(await smallestInput[name](scene, kind)) };
+    const smallest: Fields = await smallestInput[name](scene, kind);
+    const input: Fields = { tokenUUID: scene.tokens[kind], ...needed, ...smallest };
     if (way === 'body') {
       const rest = JSON.stringify({ ...input, [field]: undefined });
       const response = await json(`{${JSON.stringify(field)}:${value},${rest.slice(1)}`, path);
       // Removes the member, because an account has a limited number of members.
-      if ('memberID' in input)
+      if (input.memberID !== undefined)
         await scene.post('/account/removeMember', { tokenUUID: scene.tokens[kind], memberID: input.memberID });
       await deleteWebhook(input.webhookID ?? response.body.webhookID);
       return response;
