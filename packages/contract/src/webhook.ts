@@ -198,7 +198,9 @@ export const listWebhookDeliveriesOutput = response({
         }),
       }),
     )
-    .describe('The messages, ascending by sequence. Messages about erased contacts are not listed.'),
+    .describe(
+      'The messages since the webhook was created, ascending by sequence. Messages about erased contacts are not listed.',
+    ),
   nextSequence: count('Pass it as `after` to read the following messages.', 1_041),
   more: field.describe(z.boolean(), 'Whether more messages follow now.', false),
 });

@@ -10,7 +10,7 @@ interface SecretCardProps {
   /** The label of the button that closes the card. */
   readonly done: string;
   readonly close: () => void;
-  /** What to do with the secret. */
+  /** Explains what to do with the secret. */
   readonly children: ComponentChildren;
 }
 

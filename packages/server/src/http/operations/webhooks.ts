@@ -101,6 +101,13 @@ export const createWebhooks = (
     return webhook;
   };
 
+  /** Returns the last sequence before the first message that waits to be sent. */
+  const findSkipped = async (webhook: Webhook): Promise<number> => {
+    const { messages, through } = await readMessages(store, webhook, { after: webhook.sentThrough, limit: 1 });
+    const [waiting] = messages;
+    return waiting ? waiting.sequence - 1 : through;
+  };
+
   const toDeliveries = async (
     webhook: Webhook,
     messages: readonly Message[],
@@ -167,11 +174,9 @@ export const createWebhooks = (
       if (attrValue && !attrID)
         throw new Refusal('missing_field', { field: 'attrID', message: '`attrID` is required with `attrValue`' });
       const changesFilter = Object.values(filterChange).some((value) => value !== undefined);
-      // Messages that the webhook has skipped so far stay skipped.
-      const { messages, through } = await readMessages(store, before, { after: before.sentThrough, limit: 1 });
-      const [waiting] = messages;
       const changes = {
-        ...((type !== undefined || changesFilter) && { sentThrough: waiting ? waiting.sequence - 1 : through }),
+        // Messages that the webhook has skipped so far stay skipped.
+        ...((type !== undefined || changesFilter) && { sentThrough: await findSkipped(before) }),
         ...(url !== undefined && { url }),
         ...(description !== undefined && { description: description ?? '' }),
         ...(type !== undefined && { types: [...new Set(type)] }),
@@ -218,8 +223,10 @@ export const createWebhooks = (
       if (failed) return listFailed(webhook, after ?? 0, limit);
       const start = after ?? webhook.sentThrough;
       const { messages, through, more } = await readMessages(store, webhook, { after: start, limit });
-      const page = messages.slice(0, limit);
-      const isCut = page.length < messages.length;
+      // Earlier messages were never sent to this webhook.
+      const since = messages.filter(({ time }) => time >= webhook.createdTime);
+      const page = since.slice(0, limit);
+      const isCut = page.length < since.length;
       const end = isCut ? (page.at(-1) as Message).sequence : through;
       const failures = await store.listDeliveries({ webhookID, after: start, through: end, limit: 2 * limit });
       return { delivery: await toDeliveries(webhook, page, failures), nextSequence: end, more: more || isCut };

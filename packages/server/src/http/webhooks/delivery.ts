@@ -30,7 +30,7 @@ const maxCycleMilliseconds = 5_000;
 /** A webhook without new messages stores its cursor after this many sequences. */
 const sequencesPerSave = 10_000;
 
-/** The statuses with which an endpoint asks for fewer requests. */
+/** The statuses of an endpoint that can't handle more requests now. */
 const slowStatuses = [429, 502, 503, 504];
 
 type DeliveryStore = Pick<
@@ -109,7 +109,7 @@ const toRecord = (webhook: Webhook, results: readonly Result[], time: number, ra
   const failed = failedResults.map((result) => toDelivery(result, time, random()));
   const slow = attempts.filter(isSlow);
   const up = attempts.some(isUp);
-  // A retry may fail for a reason of its own, so only new messages show that an endpoint is down.
+  // A retry can fail because of its message, so only new messages show that an endpoint is down.
   const isDown = failed.length > 0 && !up && results.some(({ earlier }) => !earlier);
   const failures = up ? 0 : webhook.failures + (isDown ? 1 : 0);
   const retryAfter = Math.max(0, ...slow.map(({ retryAfterSeconds = 0 }) => retryAfterSeconds));
@@ -186,8 +186,8 @@ export const startDeliveries = ({
   };
 
   /**
-   * Attempts entries in order, several concurrently, until the endpoint turns out to be down, it asks for fewer
-   * requests, or the entries are too old. Returns the results of the first entries.
+   * Attempts entries in order, several concurrently, until the endpoint turns out to be down or overloaded, or the
+   * entries are too old. Returns the results of the first entries.
    */
   const attemptAll = async (
     databaseKey: Uint8Array,

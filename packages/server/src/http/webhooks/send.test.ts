@@ -199,7 +199,7 @@ describe('a sender with configured networks', () => {
     const sender = open({ allow, lookup: resolve });
     const url = `http://crm.example:${port}/`;
     expect(await sender.send({ url, ...message })).toMatchObject({ succeeded: true });
-    // The connection is reused; a new one asks again, and is refused.
+    // Reuses the connection. A new connection resolves the name again, and is refused.
     expect(await sender.send({ url, ...message })).toMatchObject({ succeeded: true });
     expect(questions).toEqual(['crm.example']);
     sender.close();

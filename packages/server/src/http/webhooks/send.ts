@@ -8,7 +8,7 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { limits } from '@firsthand/contract/limits';
 import { version } from '../../shared/version.ts';
-import { createAddressRules } from './public-addresses.ts';
+import { createMayConnect } from './public-addresses.ts';
 
 export interface Attempt {
   readonly succeeded: boolean;
@@ -93,7 +93,7 @@ export const createSender = ({
   lookup = lookupHost,
   ca,
 }: SenderOptions): Sender => {
-  const { mayConnect } = createAddressRules(allow);
+  const mayConnect = createMayConnect(allow);
   const refusal = (address: string, hasTLS: boolean): string | undefined => {
     if (mayConnect(address, hasTLS)) return undefined;
     return hasTLS

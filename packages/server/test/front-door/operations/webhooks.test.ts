@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newUserUUID } from '../../fixtures/requests.ts';
 import { type Fields, openScene, type Scene } from '../../fixtures/scene.ts';
@@ -16,6 +17,22 @@ const listWaiting = async (webhookID: string) => {
   return body.delivery.map(({ type }: { type: string }) => type);
 };
 const logEvent = () => post('/event/logEvent', { userUUID: newUserUUID(), eventName: 'Bought' });
+
+describe('listWebhookDeliveries', () => {
+  it('lists only messages that were stored after the webhook was created', async () => {
+    await logEvent();
+    // The webhook is created in a later millisecond.
+    await wait(2);
+    const { webhookID } = await post('/webhook/createWebhook', { url: 'https://crm.example/', type: ['event.logged'] });
+    const list = async () => {
+      const query = { tokenUUID: scene.tokens.server, webhookID, after: 0 };
+      return (await scene.get('/webhook/listWebhookDeliveries', query)).body.delivery;
+    };
+    expect(await list()).toEqual([]);
+    await logEvent();
+    expect(await list()).toMatchObject([{ type: 'event.logged', state: 'waiting' }]);
+  });
+});
 
 describe('updateWebhook', () => {
   it('with another type skips messages that the webhook has skipped, but none that wait', async () => {

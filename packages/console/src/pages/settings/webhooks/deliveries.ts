@@ -18,8 +18,8 @@ const readAfter = async ({ webhookID, sequence }: Webhook, start: number, signal
 };
 
 /**
- * Reads the latest messages, newest first. All events of the account have sequences, also those that this webhook does
- * not send, so few messages in a short range are a reason to read a longer one.
+ * Reads the latest messages, newest first. A range of sequences can contain few messages, because events that the
+ * webhook does not send have sequences too; then a longer range is read.
  */
 export const readRecent = async (webhook: Webhook, signal: AbortSignal): Promise<Delivery[]> => {
   let recent: Delivery[] = [];

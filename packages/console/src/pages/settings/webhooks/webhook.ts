@@ -25,7 +25,7 @@ export const disabledReasons: Readonly<Record<NonNullable<Webhook['disabledReaso
 
 export const nameOfWebhook = ({ description, url }: Pick<Webhook, 'description' | 'url'>): string => description || url;
 
-/** What a webhook sends: `An event is logged (Bought, with plan = pro)`. */
+/** Describes what a webhook sends: `An event is logged (Bought, with plan = pro)`. */
 export const describeTypes = ({ type, eventName, attrID, attrValue }: Webhook): string[] =>
   type.map((each) => {
     const conditions = [...eventName, attrID && `with ${attrID}${attrValue && ` = ${attrValue}`}`].filter(Boolean);
