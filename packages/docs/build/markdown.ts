@@ -35,7 +35,7 @@ export interface Rendered {
   readonly sections: Section[];
 }
 
-/** The text of tokens, without markup or comments. */
+/** The text of the tokens, without markup or comments. */
 export const plainText = (tokens: readonly Token[]): string =>
   tokens
     .map((token): string => {
@@ -59,7 +59,7 @@ const entities: Readonly<Record<string, string>> = {
   '&quot;': '"',
   '&#39;': "'",
 };
-/** Undoes the escaping that marked applies to the text of tokens. */
+/** Undoes the escaping that `marked` applies to token text. */
 const unescapeText = (text: string): string =>
   text.replaceAll(/&(?:amp|lt|gt|quot|#39);/g, (entity) => entities[entity] ?? entity);
 

@@ -4,7 +4,7 @@ import type { html } from 'hono/html';
 /** HTML in which `html` has escaped every value that is not HTML itself. */
 export type HTML = ReturnType<typeof html>;
 
-/** A section of a page, for the search. */
+/** A section of a page, for the search index. */
 export interface Section {
   /** Empty for the start of the page. */
   readonly anchor: string;
@@ -17,14 +17,14 @@ export interface Page {
   /** Relative to `/docs/`: `''`, `identify`, `reference/logEvent`. */
   readonly path: string;
   readonly title: string;
-  /** One sentence, for search engines and results. */
+  /** One sentence, for search engines and search results. */
   readonly description: string;
   readonly content: HTML;
   /** The page as Markdown, for a page with a Markdown source. */
   readonly markdown?: string;
   /** Headings for the table of contents. */
   readonly headings?: readonly { readonly anchor: string; readonly title: string }[];
-  /** `wide` has samples next to its text. */
+  /** `wide`: with samples next to the text. */
   readonly form: 'text' | 'wide' | 'front';
   readonly sections: readonly Section[];
 }

@@ -1,4 +1,4 @@
-/** All pages of the documentation, in navigation order, and the entries of the search. */
+/** All pages of the documentation, in navigation order, and the search entries. */
 import type { SearchEntry } from '../src/search-entry.ts';
 import { frontPage } from './front-page.ts';
 import { fillInDefaults, type NavigationGroup, type Page } from './page.ts';
@@ -53,7 +53,7 @@ export const createSite = (): Site => {
 
 const maxTextCharacters = 2_500;
 
-/** The entries of the search, with defaults for placeholders. */
+/** The search entries, with defaults for placeholders. */
 export const searchEntries = ({ pages }: Site): SearchEntry[] =>
   pages.flatMap((page) =>
     page.sections.map(({ anchor, title, text }) => ({

@@ -1,4 +1,4 @@
-/** Pages from Markdown files: the guides in the order of their index, the manual, and the packages' READMEs. */
+/** Pages from Markdown files: the guides in the order of their index, the manual, and the package READMEs. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { html } from 'hono/html';

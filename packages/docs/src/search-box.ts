@@ -1,6 +1,6 @@
 /**
- * The search box: a combobox with a list of results (WAI-ARIA Authoring Practices, "Combobox"). Loads the search on
- * first use.
+ * The search box: a combobox with a list of results (WAI-ARIA Authoring Practices, "Combobox"). Loads the search index
+ * on first use.
  */
 import type { Result } from './search.ts';
 
@@ -92,7 +92,7 @@ export const startSearchBox = (box: HTMLElement, docs: string, source: string): 
   box.addEventListener('focusout', ({ relatedTarget }) => {
     if (!box.contains(relatedTarget as Node | null)) close();
   });
-  // Keeps the focus in the box while a result is clicked.
+  // Keeps focus in the box while a result is clicked.
   list.addEventListener('pointerdown', (event) => event.preventDefault());
   list.addEventListener('click', close);
 

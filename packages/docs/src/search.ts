@@ -1,4 +1,4 @@
-/** Finds pages and sections by the words of a query. */
+/** Finds pages and sections that match the words of a query. */
 import MiniSearch from 'minisearch';
 import type { SearchEntry } from './search-entry.ts';
 
@@ -49,8 +49,8 @@ export const createSearch = (entries: readonly SearchEntry[]): ((query: string) 
   });
   index.addAll(entries.map((entry, id) => ({ ...entry, id })));
   /**
-   * Returns results in this order: the title is the query; if the query is a name with an underscore, the text contains
-   * it; all words of the query match; some words match.
+   * Returns results in this order: the title equals the query; the text contains a query with an underscore; all words
+   * match; some words match.
    */
   const find = (query: string) => {
     const title = query.trim().toLowerCase();

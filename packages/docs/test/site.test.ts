@@ -193,7 +193,7 @@ describe('the search', () => {
     expect(result?.excerpt.length).toBeLessThan(130);
   });
 
-  it('accepts queries with any text and length', () => {
+  it('accepts queries of any content and length', () => {
     for (const query of ['', ' ', '<script>', '__proto__', '*', '\\', 'a'.repeat(100_000), 'a b '.repeat(50_000)])
       expect(search(query).length).toBeLessThanOrEqual(8);
     expect(search('zxqvwjk')).toEqual([]);

@@ -90,7 +90,7 @@ if (a < 1) {
 });
 
 describe('cleanSource', () => {
-  it('removes comments, and follows or drops links outside code', () => {
+  it('removes comments, and resolves or drops links outside code', () => {
     const source =
       'A [guide](guide.md#part), [code](x.ts) and [page](https://a.example).\n<!-- test: x -->\n```md\n[kept](guide.md)\n```\n';
     const resolve = (href: string) => (href === 'guide.md' ? 'other.md' : undefined);

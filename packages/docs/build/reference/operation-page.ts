@@ -27,7 +27,7 @@ const tokenFor = (tokens: readonly TokenKind[]): string =>
   variableOf[tokens.includes('server') ? 'server' : (tokens[0] ?? 'server')];
 
 const pagePaths = new Set(Object.values(pageNames).map((name) => `/${name}`));
-/** The path to show: for the paths that pages use, below the folder that this server's pages send requests to. */
+/** The path to show. If pages use it, it is under the prefix that this server's pages send requests to. */
 const displayPath = (path: string): string => (pagePaths.has(path) ? placeholders.pageFolder + path.slice(1) : path);
 
 /** A list of paths with their methods. */
@@ -50,7 +50,7 @@ const kinds = (tokens: readonly TokenKind[]): HTML =>
 
 const bytes = (count: number): string => (count >= 2 ** 20 ? `${count / 2 ** 20} MiB` : `${count / 2 ** 10} KiB`);
 
-/** Sentences about how to send requests. */
+/** Notes on how to send the request. */
 const describeRequest = ({ methods, body, openToPages }: OperationDoc): string[] => [
   methods.includes('POST')
     ? `The body is a JSON object or form fields, at most ${bytes(body === 'batch' ? limits.batchBodyBytes : limits.bodyBytes)}. Query parameters are also read, but the body takes precedence. Unknown fields are ignored and listed in \`ignored\`.`
@@ -96,7 +96,7 @@ ${all.map(({ language, code }) => html`<pre tabindex="0"><code>${highlight(code,
 const responseSample = ({ stream, responseExample }: OperationDoc): HTML => {
   const json = JSON.stringify(responseExample, null, stream ? undefined : 2);
   return stream
-    ? codeBlock(`data: ${json}\n\n`, 'text', 'Response, an event of the stream')
+    ? codeBlock(`data: ${json}\n\n`, 'text', 'Response: an event in the stream')
     : codeBlock(json, 'json', 'Response');
 };
 
