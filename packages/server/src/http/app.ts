@@ -9,7 +9,7 @@ import type { Reports } from '../reports/queries.ts';
 import type { Store } from '../store/store.ts';
 import { createCallerAuthentication } from './access/authenticate-caller.ts';
 import { createAuthentication } from './access/authentication.ts';
-import { bindingsOf, createAddressOf, createRequestAddress, senderNumber } from './access/client-address.ts';
+import { bindingsOf, createAddressHasher, createRequestAddress, senderNumber } from './access/client-address.ts';
 import { createProxyNotice } from './access/proxy-notice.ts';
 import type { Quota } from './access/quota.ts';
 import { createBrowserLimits, createRateLimit, type RateLimits } from './access/rate-limits.ts';
@@ -26,7 +26,7 @@ import { createSignInCodes, type SignInCodes } from './console/sign-in-codes.ts'
 import { type DocsFiles, docsRoutes } from './docs.ts';
 import { healthRoute, readinessRoute } from './health.ts';
 import { createMcpRoute } from './mcp/mcp-route.ts';
-import { createHasToken, type MetricsAccess, metricsRoute } from './metrics.ts';
+import { createTokenCheck, type MetricsAccess, metricsRoute } from './metrics.ts';
 import { isForScript, missingScriptRoute } from './missing-script.ts';
 import { documentRoute } from './openapi-document.ts';
 import { createOperationRoute } from './operation-route.ts';
@@ -50,7 +50,7 @@ export interface AppOptions extends CountrySources {
   readonly log: Logger;
   /** The prefix of all paths: `/`, or `/x/`. */
   readonly basePath: string;
-  /** The paths that pages use: by default `/main.js`, which sends to its own folder. */
+  /** The paths that pages use; by default `/main.js`, which sends requests to its own folder. */
   readonly paths?: PagePaths;
   /** The path of Segment's HTTP API: `/v1/`; not served if absent. */
   readonly segmentPath?: string | undefined;
@@ -59,9 +59,9 @@ export interface AppOptions extends CountrySources {
   readonly rateLimits: RateLimits;
   /** The report engine. If absent, reports are refused. */
   readonly reports?: Reports | undefined;
-  /** The storage quota of each account; no limit if absent. */
+  /** Each account's storage quota; no limit if absent. */
   readonly quota?: Quota | undefined;
-  /** Sends messages to webhooks: by default, only to public addresses. */
+  /** Sends webhook messages; by default, only to public addresses. */
   readonly sender?: Sender;
   /** Called when a valid token has arrived on a connection. */
   readonly vouch?: ((socket: Socket) => void) | undefined;
@@ -77,7 +77,7 @@ export interface AppOptions extends CountrySources {
   readonly consoleOrigin?: string | undefined;
   /** The codes of one-time links to the console. */
   readonly signInCodes?: SignInCodes;
-  /** Hashes the passwords of members. */
+  /** Hashes members' passwords. */
   readonly passwords?: Passwords;
   /** The sample shop, for trying out the server; not offered if absent. */
   readonly sampleShop?: SampleShop | undefined;
@@ -121,8 +121,8 @@ const createAcceptance = ({
   isStopping,
   now,
 }: AcceptanceOptions) => {
-  const addressOf = createAddressOf(trustProxy);
-  const prefixOf = createAddressOf(trustProxy, { bits: 48 });
+  const addressOf = createAddressHasher(trustProxy);
+  const prefixOf = createAddressHasher(trustProxy, { bits: 48 });
   const authenticate = createAuthentication({
     store,
     addressOf,
@@ -256,7 +256,7 @@ export const createApp = ({
   for (const { path, route } of [...console, ...sharedViews, ...fileRoutes(files, paths)]) add(path, route);
   if (metrics !== undefined) {
     const serveMetrics = serve(metricsRoute(metrics));
-    const isAllowed = createHasToken(metrics.token);
+    const isAllowed = createTokenCheck(metrics.token);
     // Without the token, the path does not exist for any method.
     app.all(`${base}/metrics`, (c, next) => (isAllowed(c.req.raw.headers) ? serveMetrics(c, next) : notFound(c)));
   }

@@ -47,7 +47,7 @@ const another = async (options: Partial<AppOptions>, address = root) => {
   return other;
 };
 
-describe('a page of the documentation', () => {
+describe('a documentation page', () => {
   it.each([
     ['/docs/', 'Docs'],
     ['/docs/guide', 'curl'],

@@ -7,7 +7,7 @@ import { folderOf, hasScriptTag, type PagePaths, scriptTag } from './script-tag.
 import { staticRoute } from './static-file.ts';
 
 export interface DocsFiles {
-  /** The build folder of the documentation. */
+  /** The documentation's build folder. */
   readonly folder: string;
   /** Returns the server's base URL, without a trailing slash. Called on the first request for a page. */
   readonly root: () => string;

@@ -15,7 +15,7 @@ export const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /** Returns a function that checks a request for the token, in constant time. */
-export const createHasToken = (token: string) => {
+export const createTokenCheck = (token: string) => {
   const expected = digest(token);
   return (headers: Headers): boolean => {
     const [, sent = ''] = /^Bearer ([\w-]{1,200})$/i.exec(headers.get('authorization') ?? '') ?? [];

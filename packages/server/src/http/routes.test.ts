@@ -71,7 +71,7 @@ describe('an Authorization header', () => {
     ['server_secretsecretsecretsecret', 'the Authorization header must be `Bearer <token>`'],
     ['Bearer', 'the Authorization header must be `Bearer <token>`'],
     ['', 'the request has no token: send `Authorization: Bearer <token>` or the field `tokenUUID`'],
-  ])('without a token returns 401 with what to send: %s', async (Authorization, message) => {
+  ])('without a token returns 401 with a hint about what to send: %s', async (Authorization, message) => {
     const scene = await openTestScene();
     const { status, body } = await scene.send('/event/getEvent', { headers: { Authorization } });
     expect([status, body.error.code, body.error.message]).toEqual([401, 'missing_token', message]);
@@ -139,7 +139,7 @@ describe('an internal error', () => {
     expect(scene.logged()).not.toContain('secret row');
   });
 
-  it('of the store returns 503 with the retry delay from the store', async () => {
+  it('in the store returns 503 with the store’s retry delay', async () => {
     const logEvents = () => Promise.reject(new Refusal('unavailable', { retryAfterSeconds: 4.2 }));
     const scene = await openTestScene({ wrap: (store) => ({ ...store, logEvents }) });
     const event = { tokenUUID: scene.tokens.browser, userUUID: newUserUUID(), eventID: 1 };
@@ -149,7 +149,7 @@ describe('an internal error', () => {
 });
 
 describe('rate limits', () => {
-  const limit = (of: Partial<typeof noRateLimits>) => openTestScene({ rateLimits: { ...noRateLimits, ...of } });
+  const limit = (rates: Partial<typeof noRateLimits>) => openTestScene({ rateLimits: { ...noRateLimits, ...rates } });
   const from = (remoteAddress: string) => ({ incoming: { socket: { remoteAddress } } });
   const one = { perSecond: 0.1, burst: 1 };
   const sendEvent = (scene: Scene, kind: 'browser' | 'server', fields = {}, env?: object) =>
@@ -162,7 +162,7 @@ describe('rate limits', () => {
       env,
     );
 
-  it('limit the stored bytes of a browser token, an address and a user', async () => {
+  it('apply to the bytes that a browser token, an address or a user stores', async () => {
     const eventAttrArray = [{ attrID: 'note', attrValue: 'x'.repeat(2_000) }];
     for (const name of ['tokenBytes', 'addressBytes', 'userBytes'] as const) {
       const scene = await limit({ [name]: { perSecond: 100, burst: 4_000 } });
@@ -178,7 +178,7 @@ describe('rate limits', () => {
     }
   });
 
-  it('limit a browser token, and report when to retry', async () => {
+  it('apply per browser token, and report when to retry', async () => {
     const scene = await limit({ token: one });
     expect((await sendEvent(scene, 'browser')).status).toBe(200);
     const { status, body, headers } = await sendEvent(scene, 'browser');
@@ -189,7 +189,7 @@ describe('rate limits', () => {
     expect((await sendEvent(scene, 'server')).status).toBe(200);
   });
 
-  it('limit an address', async () => {
+  it('apply per address', async () => {
     const scene = await limit({ address: one });
     const statuses = [];
     for (const address of ['192.0.2.1', '192.0.2.1', '192.0.2.2'])
@@ -197,7 +197,7 @@ describe('rate limits', () => {
     expect(statuses).toEqual([200, 429, 200]);
   });
 
-  it('limit a user', async () => {
+  it('apply per user', async () => {
     const scene = await limit({ user: one });
     const userUUID = newUserUUID();
     expect((await sendEvent(scene, 'browser', { userUUID })).status).toBe(200);
@@ -205,7 +205,7 @@ describe('rate limits', () => {
     expect((await sendEvent(scene, 'browser')).status).toBe(200);
   });
 
-  it('count the events of a batch, and requests with invalid content', async () => {
+  it('count each event in a batch, and requests with invalid content', async () => {
     const scene = await limit({ token: { perSecond: 0.1, burst: 10 } });
     const batch = (events: number) =>
       scene.post('/event/logEvents', {
@@ -220,7 +220,7 @@ describe('rate limits', () => {
     expect((await sendEvent(scene, 'browser', { eventID: 'none' })).status).toBe(429);
   });
 
-  it.each(['createContactAddress', 'createContactUser'])('limit createContact more strictly: %s', async (name) => {
+  it.each(['createContactAddress', 'createContactUser'])('are stricter for createContact: %s', async (name) => {
     const scene = await limit({ [name]: one });
     const userUUID = newUserUUID();
     const create = () =>
@@ -317,7 +317,7 @@ describe('an unlisted proxy', () => {
 });
 
 describe('the log', () => {
-  it('contains no token, e-mail address or query string of any request', async () => {
+  it('contains no token, e-mail address or query string from any request', async () => {
     const scene = await openTestScene();
     const contactEmailaddress = 'ada.lovelace@example.com';
     const fields = { userUUID: newUserUUID(), contactEmailaddress, contactProfileID: 'p', eventID: 1 };

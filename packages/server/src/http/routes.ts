@@ -22,7 +22,7 @@ export interface Route {
   /** Replaces a path that contains a secret in the log. */
   readonly loggedPath?: string;
   readonly handle: (c: Context, exchange: Exchange) => Response | Promise<Response>;
-  /** Creates the response for a refusal; default: that of the published interface. */
+  /** Creates the response to a refusal; by default, the published interface's. */
   readonly refuse?: typeof refusalResponse;
 }
 
@@ -32,7 +32,7 @@ const allowedMethods = (methods: Route['methods']): string[] =>
 const newExchange = (openToPages = false): Exchange => ({ requestID: nanoid(), openToPages });
 
 /**
- * Returns `serve`, which creates a route's handler, and `notFound`, the handler for all other paths. Neither handler
+ * Returns `serve`, which creates a route's handler, and `notFound`, which handles all other paths. Neither handler
  * throws. `spendRefusal` is called with each error before the response is built.
  */
 export const createRouteServer = (log: Logger, spendRefusal: SpendRefusal, traffic: Traffic = createTraffic()) => {

@@ -1,4 +1,4 @@
-/** Serves /.well-known/security.txt (RFC 9116): the contact for reports of vulnerabilities. */
+/** Serves /.well-known/security.txt (RFC 9116): the contact for vulnerability reports. */
 
 import { dayMilliseconds } from '../shared/time.ts';
 import { headersOf } from './responses/responses.ts';
@@ -8,8 +8,8 @@ import type { Route } from './routes.ts';
 export const securityTextPath = '/.well-known/security.txt';
 
 /**
- * How long a copy is valid, from the start of today. The RFC recommends less than a year; with a shorter time, stale
- * copies from a site that no longer exists become invalid sooner.
+ * How long a copy is valid, from the start of today. The RFC recommends less than a year; this is shorter, so that a
+ * defunct site's copies expire sooner.
  */
 const validDays = 90;
 

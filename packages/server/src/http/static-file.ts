@@ -36,7 +36,7 @@ export const readVariants = (path: string): Variant[] =>
     .filter(({ suffix }) => existsSync(path + suffix))
     .map(({ name, suffix }) => ({ name, bytes: readFileSync(path + suffix) }));
 
-/** The headers that all variants of a file share. */
+/** The headers shared by all variants of a file. */
 type FileHeaders = Readonly<Record<string, string>> & {
   readonly 'Cache-Control': string;
   readonly 'Content-Type': string;

@@ -93,7 +93,7 @@ describe('/tracker.js', () => {
       'text/javascript; charset=utf-8',
     ],
     ['licenses.txt', 'MIT', 'public, max-age=3600', 'text/plain; charset=utf-8'],
-  ])('is served together with %s', async (name, text, cacheControl, contentType) => {
+  ])('is served along with %s', async (name, text, cacheControl, contentType) => {
     const response = await scene.app.request(`/${name}`);
     expect([response.status, await response.text()]).toEqual([200, text]);
     expect(response.headers.get('cache-control')).toBe(cacheControl);

@@ -22,7 +22,7 @@ export const createTraffic = () => {
     refused: refused as ReadonlyMap<ErrorCode, number>,
     numbers,
     refuse: (code: ErrorCode): void => void refused.set(code, (refused.get(code) ?? 0) + 1),
-    /** Returns a function that counts the operation's responses. Different names must be few. */
+    /** Returns a function that counts the operation's responses. There must be few distinct names. */
     counting(operation: string) {
       const { statuses, seconds } = operations.get(operation) ?? {
         statuses: new Map<number, number>(),

@@ -12,7 +12,7 @@ import type { AddressOf } from './client-address.ts';
 import type { RefusedPages } from './refused-pages.ts';
 import { checkRight, pageOriginOf } from './rights.ts';
 
-const otherSession = 'the browser has another session now: load the page again';
+const otherSession = 'the browser has a different session now: reload the page';
 
 interface CallerSources {
   readonly authenticate: (token: string, c: Context) => Promise<Access>;

@@ -6,14 +6,14 @@ import type { Access } from '../../store/store.ts';
 import { createAuthentication, proofOf } from './authentication.ts';
 import { createRateLimit, defaultRateLimits } from './rate-limits.ts';
 
-describe('the token of a request', () => {
+describe('a request’s token', () => {
   const headers = (authorization?: string) => new Headers(authorization ? { Authorization: authorization } : {});
 
   it.each([
     ['its field', { tokenUUID: 'a' }, undefined, 'a'],
     ['the field rather than the header', { tokenUUID: 'a' }, 'Bearer b', 'a'],
     ['its header', {}, 'Bearer b', 'b'],
-    ['the header, in any case', { tokenUUID: '' }, 'bearer  b ', 'b'],
+    ['the header, whose scheme can be in lower case', { tokenUUID: '' }, 'bearer  b ', 'b'],
     ['the header, if the field is null', { tokenUUID: null }, 'Bearer b', 'b'],
   ])('is read from %s', (_, fields, authorization, expected) => {
     expect(proofOf(fields, headers(authorization))).toEqual({ text: expected, isSession: false });
@@ -44,7 +44,7 @@ const access: Access = {
   userIDIsEmailaddress: false,
 };
 
-/** Sets up authentication. The tokens in `valid` are valid, and `lookups` records the look-ups. */
+/** Sets up authentication. The tokens in `valid` are valid, and `lookups` records each lookup. */
 const setUp = () => {
   const valid = new Set(['good', 'another good one']);
   /** The tokens that the store has issued, according to `wasTokenCreated`. */
@@ -99,7 +99,7 @@ describe('authentication', () => {
     expect(await send('good')).toBe('invalid_token');
   });
 
-  it('rejects a token that another process has revoked from the next turn on, with one look-up per turn', async () => {
+  it('rejects a token on the next turn after another process revokes it, with one lookup per turn', async () => {
     const { send, valid, lookups } = setUp();
     expect(await Promise.all([send('good'), send('good')])).toEqual(['good', 'good']);
     expect(await send('good')).toBe('good');

@@ -70,7 +70,7 @@ interface AuthenticationOptions {
   readonly store: Pick<Store, 'findAccess' | 'wasTokenCreated' | 'onCommit'>;
   readonly addressOf: AddressOf;
   /** Counts guesses at tokens, by address. */
-  readonly unknownTokens: Pick<RateLimit, 'take' | 'giveBack'>;
+  readonly unknownTokens: Pick<RateLimit, 'take' | 'refund'>;
   /** Called with each valid token, at least once per turn of the event loop in which it is used. */
   readonly noteUse?: (token: number) => void;
   /** Called with each request whose token is valid. */
@@ -84,7 +84,7 @@ interface AuthenticationOptions {
  *
  * A token that this database issued, or that was valid before, is always looked up, so that revoking it takes effect
  * immediately. Any other token is a guess. Each address may make a few guesses; after that, guesses get 429 without a
- * look-up.
+ * lookup.
  *
  * A result is cached until the next turn of the event loop or the next commit. The requests of one turn were all sent
  * before it began, and on a busy server nearly all use the same few tokens.
@@ -107,7 +107,7 @@ export const createAuthentication = ({
     unknownTokens.take(address);
     const access = await store.findAccess(hash, now());
     if (access === undefined) return undefined;
-    unknownTokens.giveBack(address);
+    unknownTokens.refund(address);
     validHashes.set(hash, true);
     return access;
   };

@@ -1,4 +1,4 @@
-/** The cost of a browser token's call for the rate limits. */
+/** Computes what a browser token's call costs against the rate limits. */
 import { isRecord } from '@firsthand/contract/checking';
 import type { OperationName } from '@firsthand/contract/operations';
 import { rowBytes } from '../../store/rules/row-bytes.ts';
@@ -8,7 +8,7 @@ export interface CallCost {
   readonly token: number;
   readonly user: string | undefined;
   readonly events: number;
-  /** An upper bound of the bytes that the call can add to the store, computed without look-ups. */
+  /** An upper bound on the bytes that the call can add to the store, computed without lookups. */
   readonly bytes: number;
   /** The maximum number of contacts that the call creates. */
   readonly createdContacts: number;
@@ -22,8 +22,8 @@ const countUsers = (events: readonly unknown[]): number => {
 };
 
 /**
- * Returns the bytes of the content as UTF-8 JSON, plus the bytes of the rows that the call can add: events, users, a
- * contact with its claim and link.
+ * Returns the content's size as UTF-8 JSON, plus the size of the rows that the call can add: events, users, a contact
+ * with its claim and link.
  */
 export const storedBytes = (
   name: OperationName,

@@ -10,24 +10,24 @@ export interface Caller {
   readonly tokenUUID: string;
   /** When the request was received, in milliseconds since 1970. */
   readonly time: number;
-  /** Returns the sender's number for today: 24 bits of a keyed hash of its network. Absent for commands. */
+  /** Returns the sender's number for today: 24 bits of a keyed hash of its network. Absent for CLI commands. */
   readonly senderOf?: () => number;
-  /** Returns the keyed hash of the sender's network (IPv4 address or IPv6 /48). Absent for commands. */
+  /** Returns the keyed hash of the sender's network (IPv4 address or IPv6 /48). Absent for CLI commands. */
   readonly networkOf?: () => string;
-  /** Returns the user agent, with the labels of its events. Absent for commands, except a replay. */
+  /** Returns the user agent and the labels to add to its events. Absent for CLI commands, except a replay. */
   readonly agent?: () => Agent;
   /**
-   * The visitor's user agent for each event in a batch, if the request states it. Used instead of `agent` for the
-   * labels of those events.
+   * The visitor's user agent for each event in a batch, if the request states it. It replaces `agent` when those events
+   * are labeled.
    */
   readonly visitors?: readonly (Agent | undefined)[];
   /** The maximum age of a browser token's events, in days; default: limits.eventAgeDays. */
   readonly eventAgeDays?: number;
-  /** Returns a signal that is aborted when the client disconnects before the response. Absent for commands. */
+  /** Returns a signal that is aborted when the client disconnects before the response. Absent for CLI commands. */
   readonly signalOf?: () => AbortSignal;
   /** Whether the request comes from a share link. */
   readonly isShared?: boolean;
-  /** When a replayed refused request was first received: its event times are computed from this. */
+  /** When a replayed refused request was first received: event times are computed relative to this. */
   readonly refusedTime?: number;
 }
 

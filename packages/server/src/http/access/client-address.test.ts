@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
-import { createAddressOf, createClientAddress } from './client-address.ts';
+import { createAddressHasher, createClientAddress } from './client-address.ts';
 
 describe('the client’s address', () => {
   it.each<[string, string[], string, string | null, string]>([
@@ -29,9 +29,9 @@ describe('the client’s address', () => {
   });
 });
 
-describe('the hash of an address', () => {
+describe('an address hash', () => {
   const hashes = (clock?: () => number) => {
-    const addressOf = createAddressOf([], { clock });
+    const addressOf = createAddressHasher([], { clock });
     const app = new Hono().get('/', (c) => c.text(addressOf(c)));
     return async (remoteAddress: string) => {
       const response = await app.request('/', {}, { incoming: { socket: { remoteAddress } } });
@@ -39,7 +39,7 @@ describe('the hash of an address', () => {
     };
   };
 
-  it('is stable for one address, and differs for other addresses and other keys', async () => {
+  it('is stable for one address, and differs between addresses and keys', async () => {
     const hash = hashes();
     expect(await hash('192.0.2.1')).toBe(await hash('192.0.2.1'));
     expect(await hash('192.0.2.1')).toBe(await hash('::ffff:192.0.2.1'));

@@ -17,7 +17,7 @@ export const normalizeAddress = (text: string): string => {
 };
 
 /** Returns a function that checks whether an address is in one of these networks, such as `10.0.0.0/8` and `::1`. */
-export const createIsIn = (networks: readonly string[]) => {
+export const createNetworkMatcher = (networks: readonly string[]) => {
   const list = new BlockList();
   for (const network of networks) {
     const [address = '', prefix] = network.split('/');
@@ -64,10 +64,10 @@ export const networkOf = (address: string, bits: 48 | 64 = 64): string => {
 
 /**
  * Returns a function that computes the client's address: the rightmost address, from the connection's back through
- * X-Forwarded-For, that isn't a trusted proxy's. Clients can forge all entries further left.
+ * X-Forwarded-For, that isn't a trusted proxy's. Clients can forge any entry to the left of it.
  */
 export const createClientAddress = (trustProxy: readonly string[]) => {
-  const isTrusted = createIsIn(trustProxy);
+  const isTrusted = createNetworkMatcher(trustProxy);
   return (connected: string, forwardedFor: string | null): string => {
     let address = normalizeAddress(connected);
     if (!forwardedFor) return address;
@@ -114,7 +114,7 @@ export const senderNumber = (networkHash: string): number => Buffer.from(network
  * Returns a function that hashes a client's network. With `bits` set to 48, the network of an IPv6 address is its /48,
  * which a provider can assign to one customer (RFC 6177).
  */
-export const createAddressOf = (
+export const createAddressHasher = (
   trustProxy: readonly string[],
   { clock, bits }: { readonly clock?: (() => number) | undefined; readonly bits?: 48 | 64 } = {},
 ): AddressOf => {

@@ -1,7 +1,7 @@
 /** Limits the connections of one address (except a trusted proxy's) and the requests queued on one connection. */
 import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { createIsIn, createNetworkHash, networkOf, normalizeAddress } from './client-address.ts';
+import { createNetworkHash, createNetworkMatcher, networkOf, normalizeAddress } from './client-address.ts';
 
 /**
  * The maximum number of connections from an address that have not sent a valid token. Beyond it, the oldest is closed.
@@ -19,8 +19,8 @@ interface Share {
 }
 
 /**
- * Closes a connection and stops its parser. Without the latter, Node would still parse each buffered request, at 12 µs
- * each (Node 20 to 24).
+ * Closes a connection and stops its parser. Otherwise, Node would still parse each buffered request, at 12 µs each
+ * (Node 20 to 24).
  */
 const cutOff = (socket: Socket & { parser?: { onIncoming?: () => number } | null }) => {
   if (socket.parser) socket.parser.onIncoming = () => -1;
@@ -29,7 +29,7 @@ const cutOff = (socket: Socket & { parser?: { onIncoming?: () => number } | null
 
 /** Allows each address `maxPerAddress` connections. */
 export const createConnectionLimits = (trustProxy: readonly string[], maxPerAddress: number) => {
-  const isTrusted = createIsIn(trustProxy);
+  const isTrusted = createNetworkMatcher(trustProxy);
   const hashOf = createNetworkHash();
   const byAddress = new Map<string, Share>();
   const shares = new WeakMap<Socket, Share>();

@@ -1,8 +1,8 @@
 /** Checks whether a request comes from a browser on this machine. */
 import type { Context } from 'hono';
-import { bindingsOf, createIsIn } from './client-address.ts';
+import { bindingsOf, createNetworkMatcher } from './client-address.ts';
 
-const isLoopbackAddress = createIsIn(['127.0.0.0/8', '::1']);
+const isLoopbackAddress = createNetworkMatcher(['127.0.0.0/8', '::1']);
 
 /**
  * Whether a Host header (RFC 9110 section 7.2) refers to this machine, as `localhost` and its subdomains do (RFC 6761

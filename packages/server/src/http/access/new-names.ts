@@ -16,8 +16,8 @@ export type LimitNewNames = (caller: Caller, events: readonly NewEvent[]) => rea
 
 export const createNewNames = (limit: RateLimit): LimitNewNames => {
   /**
-   * Account and name pairs. Each pair is counted once, against the network that sent it first: after that, the name is
-   * in the catalogue.
+   * Account and name pairs. Each pair counts once, against the network that sent it first: after that, the name is in
+   * the catalogue.
    */
   const counted = new BoundedMap<string, true>(maxCountedNames);
   return (caller, events) => {

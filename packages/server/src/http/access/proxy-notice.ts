@@ -5,12 +5,12 @@
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
 import type { Store } from '../../store/store.ts';
-import { connectedAddress, createIsIn } from './client-address.ts';
+import { connectedAddress, createNetworkMatcher } from './client-address.ts';
 
 /**
  * Loopback, private, shared and link-local networks (RFC 6890, RFC 4193), from which no internet visitor can connect.
  */
-const isPrivate = createIsIn([
+const isPrivate = createNetworkMatcher([
   ...['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', '169.254.0.0/16'],
   ...['::1/128', 'fc00::/7', 'fe80::/10'],
 ]);

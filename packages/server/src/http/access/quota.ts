@@ -5,10 +5,7 @@ import { nearQuotaFraction } from '../../store/doctor-findings.ts';
 import type { AccountSize, Store } from '../../store/store.ts';
 
 const hourMilliseconds = 3_600_000;
-/**
- * The pause is at least this many times the duration of a measurement, because measuring is slow with millions of
- * contacts.
- */
+/** The minimum pause, as a multiple of a measurement's duration: measuring is slow with millions of contacts. */
 const pauseFactor = 20;
 
 export interface Quota {

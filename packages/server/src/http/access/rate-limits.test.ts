@@ -61,10 +61,10 @@ describe('a rate limit', () => {
     const { limit, count } = setUp({ perSecond: 1, burst: 5 });
     for (let tries = 0; tries < 100; tries++) {
       limit.take('a');
-      limit.giveBack('a');
+      limit.refund('a');
     }
     expect(count(9)).toBe(5);
-    limit.giveBack('never seen');
+    limit.refund('never seen');
   });
 
   it('drops fully recovered keys first when it is full', () => {
@@ -118,13 +118,13 @@ describe('a browser call', () => {
   };
 
   it.each([
-    ['its address', { address: narrow }, {}],
-    ['its user', { user: narrow }, {}],
-    ['its address, for bytes', { addressBytes: narrow }, { bytes: 1 }],
-    ['its user, for bytes', { userBytes: narrow }, { bytes: 1 }],
-    ['its address, for contacts', { createContactAddress: narrow }, { createdContacts: 1 }],
-    ['its user, for contacts', { createContactUser: narrow }, { createdContacts: 1 }],
-  ])('beyond the limit of %s does not count against the token', (_, rates, call) => {
+    ['its address’s limit', { address: narrow }, {}],
+    ['its user’s limit', { user: narrow }, {}],
+    ['its address’s byte limit', { addressBytes: narrow }, { bytes: 1 }],
+    ['its user’s byte limit', { userBytes: narrow }, { bytes: 1 }],
+    ['its address’s contact limit', { createContactAddress: narrow }, { createdContacts: 1 }],
+    ['its user’s contact limit', { createContactUser: narrow }, { createdContacts: 1 }],
+  ])('beyond %s does not count against the token', (_, rates, call) => {
     const take = createBrowserLimits(
       { ...defaultRateLimits, ...none, ...rates },
       (c) => c as unknown as string,

@@ -26,7 +26,7 @@ export const defaultRateLimits = {
   createContactUser: { perSecond: 1, burst: 20 },
   // Event names that pages add to catalogues, per network (IPv4 address or IPv6 /48): a burst of 20, then 20 per hour.
   newNames: { perSecond: 20 / 3_600, burst: 20 },
-  // Look-ups of unknown tokens per address: a burst of 10, then 10 per minute, so at most 20 in any minute.
+  // Lookups of unknown tokens per address: a burst of 10, then 10 per minute, so at most 20 in any minute.
   unknownToken: { perSecond: 10 / 60, burst: 10 },
   // Bytes parsed without a valid token, per address. Most operations take bodies of up to 64 KiB, which take up to 8 ms
   // to parse: this allows two such bodies, then one every two seconds.
@@ -38,25 +38,25 @@ export const defaultRateLimits = {
 export type RateLimits = Readonly<Record<keyof typeof defaultRateLimits, Rate>>;
 
 export interface RateLimit {
-  /** Throws Refusal('too_many_requests') if `cost` would exceed the key's rate. Counts nothing. */
+  /** Throws Refusal('too_many_requests') if `cost` would exceed the key's rate. Charges nothing. */
   check(key: string, cost?: number): void;
-  /** Counts `cost` for the key, or throws like `check` and counts nothing. */
+  /** Charges `cost` to the key, or throws like `check` and charges nothing. */
   take(key: string, cost?: number): void;
-  /** Refunds a counted cost. */
-  giveBack(key: string, cost?: number): void;
+  /** Refunds a charged cost. */
+  refund(key: string, cost?: number): void;
 }
 
 /** The costs of one request: each limit with its key, and the cost if it is not 1. */
 export type Costs = readonly (readonly [limit: RateLimit, key: string, cost?: number])[];
 
-/** Counts all costs, or throws Refusal('too_many_requests') and counts none. */
+/** Charges all costs, or throws Refusal('too_many_requests') and charges none. */
 export const takeAll = (costs: Costs): void => {
   for (const [limit, key, cost] of costs) limit.check(key, cost);
   for (const [limit, key, cost] of costs) limit.take(key, cost);
 };
 
-export const giveBackAll = (costs: Costs): void => {
-  for (const [limit, key, cost] of costs) limit.giveBack(key, cost);
+export const refundAll = (costs: Costs): void => {
+  for (const [limit, key, cost] of costs) limit.refund(key, cost);
 };
 
 const maxKeys = 100_000;
@@ -88,7 +88,7 @@ export const createRateLimit = ({ perSecond, burst }: Rate, clock = () => perfor
    * Returns when the key will be paid off with `cost` added. Throws Refusal('too_many_requests') if that is too late.
    */
   const addCost = (key: string, cost: number, now: number): number => {
-    // A cost above the burst could never pass, so it counts as one full burst: it passes if the key owes nothing.
+    // A cost above the burst could never pass, so it costs one full burst: it passes if the key owes nothing.
     const time = Math.max(paidOffAt.get(key) ?? 0, now) + Math.min(cost, burst) * costMilliseconds;
     const waitMilliseconds = time - now - depthMilliseconds;
     // Allows 0.001 ms for rounding errors.
@@ -108,7 +108,7 @@ export const createRateLimit = ({ perSecond, burst }: Rate, clock = () => perfor
       if (paidOffAt.size >= maxKeys && !paidOffAt.has(key)) makeRoom(now);
       paidOffAt.set(key, time);
     },
-    giveBack: (key, cost = 1) => {
+    refund: (key, cost = 1) => {
       const time = paidOffAt.get(key);
       if (time !== undefined) paidOffAt.set(key, time - Math.min(cost, burst) * costMilliseconds);
     },
@@ -119,8 +119,8 @@ export const createRateLimit = ({ perSecond, burst }: Rate, clock = () => perfor
 export type TakeBrowserLimits = (c: Context, cost: CallCost) => void;
 
 /**
- * Returns a function that counts a browser token's calls by token, address and user. A call over its address or user
- * limit doesn't count against the token, so one visitor can't use up a whole site's limit.
+ * Returns a function that charges a browser token's calls to the token, the address and the user. A call over its
+ * address or user limit isn't charged to the token, so one visitor can't use up a whole site's limit.
  */
 export const createBrowserLimits = (
   rates: RateLimits,

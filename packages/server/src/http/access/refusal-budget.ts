@@ -10,7 +10,7 @@ import type { Context } from 'hono';
 import { Refusal } from '../../shared/refusal.ts';
 import { Unparsed } from '../request/unparsed.ts';
 import { isAuthenticated } from './authentication.ts';
-import { type AddressOf, connectedAddress, createIsIn } from './client-address.ts';
+import { type AddressOf, connectedAddress, createNetworkMatcher } from './client-address.ts';
 import { isForwarded } from './proxy-notice.ts';
 import { createRateLimit, type Rate } from './rate-limits.ts';
 import type { FindValidToken } from './valid-token.ts';
@@ -42,7 +42,7 @@ export const createRefusalBudget = ({
   isStopping,
 }: RefusalBudgetOptions): SpendRefusal => {
   const unproven = createRateLimit(rate);
-  const isTrusted = createIsIn(trustProxy);
+  const isTrusted = createNetworkMatcher(trustProxy);
   let delayed = 0;
 
   /** Whether a request that was refused before its token was looked up has a valid token. */

@@ -10,7 +10,7 @@ const setUp = () => {
   return { recordTokenUses, ...createTokenUse({ recordTokenUses }, Date.now) };
 };
 
-it('writes all uses of an hour once, outside requests', async () => {
+it('writes an hour’s uses once, outside requests', async () => {
   const { note, recordTokenUses } = setUp();
   for (let times = 0; times < 1_000; times += 1) for (const token of [1, 2]) note(token);
   expect(recordTokenUses).not.toHaveBeenCalled();

@@ -1,4 +1,4 @@
-/** Reads text fields of the console's forms for sign-in, invitations and passwords. */
+/** Reads text fields in the console's forms for sign-in, invitations and passwords. */
 import { Refusal } from '../../shared/refusal.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;

@@ -29,8 +29,7 @@ export const createInvitations = ({ store, addressOf, memberPasswords, passkeys,
     const hash = hashToken(requiredText(fields, 'code'));
     const invitation = await store.findInvitation({ hash, time: now() });
     if (invitation !== undefined) return { invitation, hash };
-    // Only a failed look-up counts as a guess, so that other guesses don't block an invited visitor at the same
-    // address.
+    // Only a failed lookup counts as a guess, so that other guesses don't block an invited visitor at the same address.
     unknownCodes.take(addressOf(c));
     throw noInvitation();
   };

@@ -6,7 +6,7 @@ import { Refusal } from '../../shared/refusal.ts';
 import { unknownMember } from '../../store/rules/accounts/members.ts';
 import type { Invitation, MemberCredentials, Store } from '../../store/store.ts';
 import { type AddressOf, networkOf } from '../access/client-address.ts';
-import { type Costs, createRateLimit, giveBackAll, takeAll } from '../access/rate-limits.ts';
+import { type Costs, createRateLimit, refundAll, takeAll } from '../access/rate-limits.ts';
 import { type Fields, requiredText } from './form-fields.ts';
 import { checkLength, checkPassword, type Passwords } from './passwords.ts';
 
@@ -49,7 +49,7 @@ interface Attempt {
   readonly compared: readonly MemberCredentials[];
 }
 
-/** Limits sign-ins and changes of passwords. */
+/** Limits sign-ins and password changes. */
 const createSignInLimits = ({ addressOf, prefixOf }: Pick<Dependencies, 'addressOf' | 'prefixOf'>) => {
   const limits = {
     all: createRateLimit(rates.all),
@@ -87,7 +87,7 @@ const createSignInLimits = ({ addressOf, prefixOf }: Pick<Dependencies, 'address
   return {
     isLocked,
     costsOf,
-    /** Counts the hash of a new password like a sign-in. */
+    /** Charges the hash of a new password like a sign-in. */
     countHash: (key: string): void => limits.all.take(key),
     countChange: (memberID: string): void => limits.changes.take(memberID),
   };
@@ -118,21 +118,21 @@ export const createMemberPasswords = ({ store, addressOf, prefixOf, requestAddre
   const signIns = createSignInLimits({ addressOf, prefixOf });
   const { saltOf, hashedNetwork } = createHashes({ store, requestAddress });
 
-  /** Returns the members with an e-mail address, and whether each is known at the address of the request. */
+  /** Returns the members with an e-mail address, and whether each is known at the request's network address. */
   const findMembers = async (c: Context, emailaddress: string, accountUUID?: string) => {
     const network = await hashedNetwork(c, emailaddress);
     return store.findMembers({ emailaddress, accountUUID, network, time: now() });
   };
 
-  /** Records that members have signed in from the address of the request. */
+  /** Records that members have signed in from the request's network address. */
   const noteNetwork = async (c: Context, emailaddress: string, memberIDs: readonly string[]): Promise<void> => {
     const network = await hashedNetwork(c, emailaddress);
     await store.recordKnownNetwork({ memberIDs, network, time: now() });
   };
 
   /**
-   * Returns the members who have this password; no match counts as a failed sign-in. While the e-mail address is
-   * locked, only members known at the network address are compared.
+   * Returns the members with this password; no match counts as a failed sign-in. While the e-mail address is locked,
+   * only members known at the network address are compared.
    */
   const findPasswordMatches = async (
     c: Context,
@@ -151,11 +151,11 @@ export const createMemberPasswords = ({ store, addressOf, prefixOf, requestAddre
     const waiter = { address: addressOf(c), prefix: prefixOf(c), account: known[0]?.account };
     const matchingHashes = await passwords.matching(password, hashes, salt, waiter).catch((error) => {
       // Refunded because nothing was compared.
-      giveBackAll([...costs.always, ...costs.onFailure]);
+      refundAll([...costs.always, ...costs.onFailure]);
       throw error;
     });
     const matches = compared.filter((member) => matchingHashes.has(member.password));
-    if (matches.length > 0) giveBackAll(costs.onFailure);
+    if (matches.length > 0) refundAll(costs.onFailure);
     return { matches, onlyKnown };
   };
 

@@ -73,8 +73,8 @@ export const createPageSessions = ({ sessions, consoleOrigin, now }: Dependencie
     },
 
     /**
-     * Starts a session for each owner that may start one, and puts them first in the cookie. An existing session ends
-     * if it belongs to the same account, or if the cookie has no more room for it.
+     * Starts a session for each owner allowed to have one, and puts these sessions first in the cookie. An existing
+     * session ends if it belongs to the same account, or if the cookie has no more room for it.
      */
     async signInAs(c: Context, exchange: Exchange, owners: readonly Owner[]): Promise<Response> {
       const previous = await sessions.ofBrowser(c);

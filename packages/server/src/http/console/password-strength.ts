@@ -26,7 +26,7 @@ const joined = (text: string): string => text.toLowerCase().replace(separators, 
 /** `personal` lists facts about the owner that other people might know, such as the e-mail address and the name. */
 export const isEasyToGuess = async (password: string, personal: readonly string[]): Promise<boolean> => {
   estimator ??= loadEstimator().catch((error) => {
-    // Lets the next password load the estimator again.
+    // The next check tries to load it again.
     estimator = undefined;
     throw error;
   });

@@ -44,7 +44,7 @@ it('reads the cost from the hash, and rejects hashes of other formats', async ()
     expect(await isMatch(passwords, 'pleaseletmein', other)).toBe(false);
 });
 
-it('derives one key for all hashes with the same salt, and one if there are no hashes', async () => {
+it('derives one key for all hashes with the same salt, and also one if there are no hashes', async () => {
   const derive: Derive = vi.fn(async () => Buffer.alloc(32, 1));
   const passwords = createPasswords(cheap, derive);
   const hash = await passwords.hash(password, salt, here);
@@ -73,7 +73,7 @@ describe('queued hashes', () => {
     ['six from one /48', many(40, () => ({ prefix: '2001:db8:1' })), 6],
     ['ten from unknown clients', strangers, 10],
     [
-      'an additional one for a known account',
+      'one more for a known account',
       [...strangers, ...many(3, (nth) => ({ address: `known ${nth}`, account: 1 }))],
       11,
     ],
@@ -92,7 +92,7 @@ describe('queued hashes', () => {
 
 const owner = { emailaddress: 'ben.lime@shop.example', memberName: 'Benjamin Grvance' };
 
-/** Returns `count` of these characters in an order that does not repeat. */
+/** Returns `count` of these characters in a non-repeating order. */
 const mixed = (characters: string, count: number): string =>
   Array.from({ length: count }, (_, nth) => [...characters][Math.floor(Math.abs(Math.sin(nth)) * 1_000) % 5]).join('');
 
@@ -107,7 +107,7 @@ it.each([
   ['that many people use', 'WorldOfWarcraft', 'easy to guess'],
   ['that many people use, with spaces', '1qaz 2wsx 3edc 4rfv', 'easy to guess'],
   ['that is two common words', 'fifteen letters', 'easy to guess'],
-  ['that is a common word and a row of digits', 'password1234567', 'easy to guess'],
+  ['that is a common word followed by digits in a row', 'password1234567', 'easy to guess'],
   ['that is a season and a year, twice', 'Summer2024-Summer2024', 'easy to guess'],
   ['that is a common word with substituted letters', 'P@55w0rd.P@55w0rd', 'easy to guess'],
   ['that is the address without punctuation', 'ben lime shop example', 'easy to guess'],
@@ -115,8 +115,8 @@ it.each([
   ['that consists of two dates', '24.12.1999 - 31.12.1999', 'easy to guess'],
   ['that is one word, twice', 'Teapot2-teapot2-', 'easy to guess'],
   ['that repeats one word two and a half times', 'password1password1pass', 'easy to guess'],
-  ['that is a row of the keyboard', '1qaz2wsx3edc4rfv', 'easy to guess'],
-  ['of two rows of the keyboard', 'qwertyuiop12345678', 'easy to guess'],
+  ['that is a keyboard row', '1qaz2wsx3edc4rfv', 'easy to guess'],
+  ['of two keyboard rows', 'qwertyuiop12345678', 'easy to guess'],
   ['that is the alphabet', 'abcdefghijklmnop', 'easy to guess'],
   ['of words whose letters are adjacent on a keyboard', 'we were as free as deer', undefined],
   ['of words', 'correct horse battery staple', undefined],

@@ -44,7 +44,7 @@ type PostHandler = (c: Context, exchange: Exchange, fields: RequestFields) => Pr
 
 const checkSender = ({ headers }: Request): void => {
   if (isFromConsole(headers)) return;
-  throw new Refusal('origin_not_allowed', { message: 'only pages of the console may send this request' });
+  throw new Refusal('origin_not_allowed', { message: 'only console pages may send this request' });
 };
 
 /** Throws a Refusal if this page is not allowed to get a cookie, before doing any work for it. */
@@ -53,7 +53,7 @@ const checkPage = ({ headers, url }: Request, consoleOrigin: string | undefined)
     const message =
       consoleOrigin === undefined
         ? "the console works only on the server's own machine; set CONSOLE_ORIGIN to use it from elsewhere"
-        : `the console of this server is at ${consoleOrigin}`;
+        : `this server's console is at ${consoleOrigin}`;
     throw new Refusal('origin_not_allowed', { message });
   }
   if (new URL(url).search === '') return;

@@ -1,4 +1,4 @@
-/** Requests about the sample shop, which work only on the server's own machine. */
+/** Handles sample shop requests, which work only on the server's own machine. */
 import type { Context } from 'hono';
 import { Refusal } from '../../shared/refusal.ts';
 import { isLocal } from '../access/loopback.ts';

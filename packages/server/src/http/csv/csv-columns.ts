@@ -1,4 +1,4 @@
-/** The columns of an operation's CSV file: the members of its rows, in schema order. */
+/** Builds the columns of an operation's CSV file: its rows' members, in schema order. */
 import { type OperationName, operations } from '@firsthand/contract/operations';
 import type * as z from 'zod';
 import type { Cell } from './csv-line.ts';
@@ -10,7 +10,7 @@ interface Column {
   readonly cell: (row: Row) => Cell;
 }
 
-/** The fields of requests on which columns depend. */
+/** The request fields that columns depend on. */
 export interface CSVRequest {
   readonly include?: readonly string[] | undefined;
   readonly by?: readonly string[] | undefined;
@@ -19,7 +19,7 @@ export interface CSVRequest {
   readonly conversion?: string | undefined;
 }
 
-/** Whether the rows of this request lack a member. */
+/** Whether this request's rows lack a member. */
 const isOmitted = (name: OperationName, path: string, request: CSVRequest): boolean => {
   const { include = [], by = [], attrID, visits, conversion } = request;
   const [member] = path.split('.');

@@ -56,7 +56,7 @@ const linesOf = async (path: string, fields?: Fields) => {
   return (await response.text()).split('\r\n').slice(0, -1);
 };
 
-it('sends the contacts of all pages, with attributes as columns', async () => {
+it('sends the contacts from all pages, with attributes as columns', async () => {
   const [head = '', ...rows] = await linesOf('/contact/searchContact');
   expect(head).toContain('contactUUID,contactExternalID,');
   expect(head).toMatch(/,tag,contactAttr\.age,contactAttr\.plan,contactAttr,.*lastSeenTime$/);
@@ -96,7 +96,7 @@ it('adds the first and last touch of each contact with `include=touch`', async (
   expect(rows[1]).toMatch(/,{12}$/);
 });
 
-it('sends the contacts of a segment, newest event first, without people who are not contacts', async () => {
+it('sends a segment’s contacts, newest event first, without people who are not contacts', async () => {
   const filter = { event: 'Bought' };
   await scene.post('/report/createSegment', { tokenUUID: scene.tokens.server, segmentName: 'Buyers', filter });
   computeResult = async (query) => {
@@ -119,7 +119,7 @@ it('sends the contacts of a segment, newest event first, without people who are 
     expect(await (await request('/contact/searchContact', fields)).json()).toMatchObject({ error: { code } });
 });
 
-it('filters like the operation, and escapes formulas', async () => {
+it('applies the operation’s filters, and escapes formulas', async () => {
   const [, ...rows] = await linesOf('/contact/searchContact', { contactExternalID: 'customer-0' });
   expect(rows).toHaveLength(1);
   expect(rows[0]).toContain(`,"'=HYPERLINK(""http://evil.example"")",`);
@@ -168,7 +168,7 @@ it('refuses fields that would make the file incomplete, and invalid requests, in
   expect((await request('/contact/searchContact', {}, { method: 'HEAD' })).body).toBeNull();
 });
 
-it('limits the concurrent files of an account', async () => {
+it('limits an account’s concurrent files', async () => {
   const open = await Promise.all(Array.from({ length: 10 }, () => request('/contact/searchContact')));
   expect((await request('/contact/searchContact')).status).toBe(429);
   for (const { body } of open) await body?.cancel();
@@ -198,7 +198,7 @@ it('sends events, audit entries and refused requests', async () => {
   expect(problem).toContain(',invalid_field,');
 });
 
-it('sends the people of a report page by page, and retries while the engine is busy', async () => {
+it('sends the people in a report page by page, and retries while the engine is busy', async () => {
   const { body } = await scene.get('/contact/getContact', {
     tokenUUID: scene.tokens.server,
     contactExternalID: 'customer-1',

@@ -1,7 +1,7 @@
 /**
  * Sends all rows of a list as CSV or NDJSON to requests that accept it, one page at a time as the client reads. An
- * error after the first page closes the connection mid-response, so that no client mistakes a part of the file for the
- * whole file.
+ * error after the first page closes the connection mid-response, so that no client mistakes part of the file for the
+ * whole.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { limits } from '@firsthand/contract/limits';

@@ -12,10 +12,10 @@ describe('cleanText', () => {
     ['tag characters', `a${String.fromCodePoint(0xe0001, 0xe0041, 0xe007f)}b`, 'ab'],
     ['variation selectors', `a\ufe0f${String.fromCodePoint(0xe0100, 0xe01ef)}b`, 'ab'],
     ['fillers', 'a\u034fb\u115fc\u3164d\uffa0e', 'abcde'],
-    ['half of a character', 'a\ud83fb', 'ab'],
-    ['a long text whose last character is cut', `${'x'.repeat(299)}🫖🫖`, `${'x'.repeat(299)}…`],
-    ['a long text', 'x'.repeat(301), `${'x'.repeat(300)}…`],
-    ['hidden characters before a text', `${'\u200b'.repeat(1_000)}a`, '…'],
+    ['half of a surrogate pair', 'a\ud83fb', 'ab'],
+    ['long text cut in the middle of a surrogate pair', `${'x'.repeat(299)}🫖🫖`, `${'x'.repeat(299)}…`],
+    ['long text', 'x'.repeat(301), `${'x'.repeat(300)}…`],
+    ['hidden characters before text', `${'\u200b'.repeat(1_000)}a`, '…'],
   ])('cleans %s', (_, text, expected) => {
     expect(cleanText(text)).toBe(expected);
   });

@@ -1,18 +1,18 @@
-/** Cleans the text that visitors and other systems sent, before an agent reads it. */
+/** Cleans text from visitors and other systems before an agent reads it. */
 
-/** The maximum number of characters of a text that an agent reads. */
+/** The maximum length of a string that an agent reads. */
 export const maxTextLength = 300;
 
 /**
  * Matches what can hide text or change how it is displayed: bidi controls, fillers, zero-width and tag characters, and
- * variation selectors. Also matches half of a character, which a cut can leave.
+ * variation selectors. Also matches half of a surrogate pair, which truncation can leave.
  */
 const invisible = /[\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
 const breaks = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
-/** Returns a text of at most 301 characters on one line, without invisible characters. */
+/** Returns at most 301 characters of the text, on one line and without invisible characters. */
 export const cleanText = (text: string): string => {
-  // Cuts first, because a text can be very long, but to twice the maximum, because characters are removed next.
+  // Truncates first, because the text can be very long, but to twice the maximum, because characters are removed next.
   const clean = text
     .slice(0, maxTextLength * 2)
     .replace(invisible, '')

@@ -1,6 +1,6 @@
-/** Links to the page of the console that shows the same as a tool's answer. */
+/** Builds links to the console page that shows the same data as a tool's answer. */
 
-/** A page of the console and its query parameters. */
+/** A console page and its query parameters. */
 export interface ConsolePage {
   readonly name: string;
   readonly parameters?: Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 /**
- * Serves the Model Context Protocol (Streamable HTTP, stateless): agents call tools with a token of the account.
+ * Serves the Model Context Protocol (Streamable HTTP, stateless): agents call tools with one of the account's tokens.
  * Requests from web pages are refused, which also prevents DNS rebinding.
  */
 import { statusOf } from '@firsthand/contract/errors';
@@ -46,7 +46,7 @@ export const createMcpRoute = (dependencies: Dependencies): Route => {
         const { url, headers, signal } = c.req.raw;
         const time = now();
         const message = await readInput(c.req.raw, limits.bodyBytes, source, budgetOf(c));
-        // A session of the console is not accepted: its cookie is for the console's own pages.
+        // A console session is not accepted: its cookie is for the console's own pages.
         if (namedToken({}, headers) === undefined) throw new Refusal('missing_token', { message: noToken });
         const caller = await authenticateCaller('/mcp', { tokens }, {}, c, time);
         // Loaded on the first request, because loading takes 0.3 s.

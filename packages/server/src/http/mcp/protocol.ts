@@ -1,4 +1,4 @@
-/** Responds to messages of the Model Context Protocol. Imports its implementation, which takes 0.3 s to load. */
+/** Responds to Model Context Protocol messages. Imports the protocol's implementation, which takes 0.3 s to load. */
 import {
   createMcpHandler,
   type McpHttpHandler,
@@ -23,7 +23,7 @@ export interface ProtocolDependencies {
   readonly toRefusal: (requestID: string, error: unknown) => Refusal;
 }
 
-/** The parts of a request that its tools need. */
+/** The parts of a request that tools need. */
 export interface AgentRequest {
   readonly caller: Caller;
   readonly headers: Headers;
@@ -42,7 +42,7 @@ const createServer = ({ handlers, toRefusal }: ProtocolDependencies, request: Ag
   server.setRequestHandler('tools/call', async ({ params: { name, arguments: fields = {} } }) => {
     if (!available.some((tool) => tool.name === name)) {
       const names = available.map((tool) => tool.name).join(', ');
-      const message = `a token of kind ${caller.access.kind} has no tool of this name. It has: ${names}`;
+      const message = `a token of kind ${caller.access.kind} has no tool with this name. It has: ${names}`;
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
     }
     try {

@@ -19,7 +19,7 @@ import { cleanText, cleanValue } from './clean-text.ts';
 import { consoleLink } from './console-links.ts';
 import { aggregateOperations, type CallOperation, defaultLimit, type Fields, type Tool, tools } from './tools.ts';
 
-/** About 25,000 tokens, the most that some agents read of an answer. */
+/** About 25,000 tokens: some agents read no more of an answer. */
 const maxAnswerLength = 100_000;
 
 const note =
@@ -59,7 +59,7 @@ export const listTools = (kind: TokenKind) => {
     .map(([name, { description, isWrite = false }]) => ({
       name,
       description,
-      // The library's type of a schema has no readonly members.
+      // The library's schema type has no readonly members.
       inputSchema: schemas?.[name] as unknown as ListedTool['inputSchema'],
       annotations: { readOnlyHint: !isWrite, destructiveHint: isWrite, idempotentHint: true, openWorldHint: false },
     }));
@@ -105,7 +105,7 @@ const listExclusions = (tool: Tool, { robots }: Fields, data: object, kind: Toke
   ];
 };
 
-/** Returns the range of an answer, unless the tool has none. A range without `from` begins with the first event. */
+/** Returns an answer's range, unless the tool has none. A range without `from` begins with the first event. */
 const rangeOf = (tool: Tool, data: Fields, fields: Fields, { access, time }: Caller) => {
   if (data.from === undefined && !hasField(tool, 'from')) return undefined;
   return {
@@ -128,7 +128,7 @@ const toAnswer = (context: object, data: object): string => {
   throw new Refusal('invalid_field', { field: 'limit', message });
 };
 
-/** Runs a tool and returns the texts of its answer. Rejects with Refusal. */
+/** Runs a tool and returns its answer as text parts. Rejects with Refusal. */
 export const runTool = async (handlers: OperationHandlers, request: ToolRequest): Promise<readonly string[]> => {
   const { name, caller, root } = request;
   const { kind } = caller.access;
@@ -139,7 +139,7 @@ export const runTool = async (handlers: OperationHandlers, request: ToolRequest)
   const unknown = findUnknownParameter(name, inputOf(tool), fields);
   if (unknown) throw refusalOf(unknown);
   const input = tool.input ? checkFields(tool.input, fields) : fields;
-  // `through` and `milliseconds` of reports mean nothing to an agent.
+  // A report's `through` and `milliseconds` mean nothing to an agent.
   const { through, milliseconds, ...data } = (await run(call, input as never)) as Fields;
   const { from, to, timezone, ...rest } = data;
   const context = {
@@ -147,7 +147,7 @@ export const runTool = async (handlers: OperationHandlers, request: ToolRequest)
     excluded: listExclusions(tool, fields, data, kind),
     console: consoleLink(root, tool.page(fields, data)),
   };
-  // Cleaned before addresses are hidden, because an invisible character in an address would keep it from being found.
+  // Cleaned before addresses are hidden, because an address with an invisible character would not be recognized.
   const clean = cleanValue(rest) as object;
   const text = toAnswer(context, clean);
   // Addresses are hidden in a second pass, because in an answer that is too long, that could take seconds.

@@ -19,7 +19,7 @@ export interface Tool {
   readonly input?: z.ZodType<Fields>;
   /** Default: calls the operation. */
   readonly run?: (call: CallOperation, fields: never) => Promise<object>;
-  /** The page of the console that shows the answer. */
+  /** The console page that shows the answer. */
   readonly page: (fields: Fields, data: object) => ConsolePage;
   /** Whether the tool changes data. */
   readonly isWrite?: true;

@@ -46,7 +46,7 @@ describe('the edges of countEvents', () => {
       ['2026-03-01T09:30Z', '2026-03-01T10:30Z', '2026-03-01T11:30Z'],
     ],
     [
-      'a day in spring in London',
+      'a spring day in London with a DST change',
       '2026-03-29T12:00Z',
       '2026-03-29T12:01Z',
       'day',
@@ -54,7 +54,7 @@ describe('the edges of countEvents', () => {
       ['2026-03-29T00:00Z', '2026-03-29T23:00Z'],
     ],
     [
-      'a day in autumn in London',
+      'a fall day in London with a DST change',
       '2026-10-25T12:00Z',
       '2026-10-25T12:01Z',
       'day',
@@ -62,7 +62,7 @@ describe('the edges of countEvents', () => {
       ['2026-10-24T23:00Z', '2026-10-26T00:00Z'],
     ],
     [
-      'weeks from Monday',
+      'weeks that start on Monday',
       '2026-03-01T12:00Z',
       '2026-03-02T12:00Z',
       'week',
@@ -70,7 +70,7 @@ describe('the edges of countEvents', () => {
       ['2026-02-23T00:00Z', '2026-03-02T00:00Z', '2026-03-09T00:00Z'],
     ],
     [
-      'a week in spring in New York',
+      'a spring week in New York with a DST change',
       '2026-03-08T12:00Z',
       '2026-03-08T13:00Z',
       'week',
@@ -143,14 +143,14 @@ describe('the edges of countEvents', () => {
     ['America/New_York', '2026-03-07T12:00Z', '2026-03-09T20:00Z', 71],
     ['America/New_York', '2026-10-31T12:00Z', '2026-11-02T20:00Z', 73],
     ['Asia/Kolkata', '2026-03-28T00:00Z', '2026-03-30T12:00Z', 72],
-  ])('split the days around a clock change in %s into full hours', (zone, from, to, hours) => {
+  ])('split the days around a DST change in %s into full hours', (zone, from, to, hours) => {
     const days = countEdges(Date.parse(from), Date.parse(to), 'day', zone, 10) as number[];
     const inHours = countEdges(days[0] as number, days[3] as number, 'hour', zone, 1_000) as number[];
     expect(inHours).toHaveLength(hours + 1);
     expect([inHours[0], inHours.at(-1)]).toEqual([days[0], days[3]]);
   });
 
-  it('stay on the full hour even if clocks change by half an hour', () => {
+  it('stay on the hour even if clocks change by half an hour', () => {
     expect(lengths('2026-04-04T12:00Z', '2026-04-04T18:00Z', 'hour', 'Australia/Lord_Howe')).toContain(1.5);
     expect(edges('2026-04-04T17:45Z', '2026-04-04T18:00Z', 'hour', 'Australia/Lord_Howe')).toEqual([
       '2026-04-04T17:30Z',

@@ -71,7 +71,7 @@ describe('a handover', () => {
   it.each<[what: string, fields: Fields, headers: Record<string, string>, field: string]>([
     ['on another host', { to: 'elsewhere.example' }, { ...browser, Origin: 'https://elsewhere.example' }, 'handover'],
     ['by a page on another host', {}, { ...browser, Origin: 'https://elsewhere.example' }, 'to'],
-    ['by a page without an origin', {}, { ...browser, Origin: 'null' }, 'to'],
+    ['by a page without an Origin', {}, { ...browser, Origin: 'null' }, 'to'],
     ['on a subdomain', { to: `a.${to}` }, { ...browser, Origin: `https://a.${to}` }, 'handover'],
     ['on another port', { to: `${to}:8443` }, { ...browser, Origin: `https://${to}:8443` }, 'handover'],
     ['coming from another host', { from: 'elsewhere.example' }, arriving, 'handover'],
@@ -81,7 +81,7 @@ describe('a handover', () => {
     expect(await take(handover, fields, headers)).toMatchObject(refusalOf(field));
   });
 
-  it('is not accepted with a token of another account', async () => {
+  it('is not accepted with another account’s token', async () => {
     expect(await take(await seal(newUserUUID()), {}, arriving, other)).toMatchObject(refusalOf('handover'));
   });
 

@@ -1,4 +1,4 @@
-/** importContacts: stores the contacts of a file, or checks them. */
+/** importContacts: stores or checks the contacts in a file. */
 import { check } from '@firsthand/contract/checking';
 import { importedContact } from '@firsthand/contract/import';
 import type { OutputOf } from '@firsthand/contract/operations';

@@ -149,7 +149,7 @@ describe('listImports', () => {
   });
 });
 
-describe('the refusals of importEvents', () => {
+describe('refusals by importEvents', () => {
   it('list every refused message, with the name of its field in the message', async () => {
     const sent = Array.from({ length: 30 }, () => message({ timestamp: 'yesterday' }));
     const { body } = await post('/import/importEvents', { dryRun: true, message: sent });

@@ -1,4 +1,4 @@
-/** Imports of files: creates and lists them, stores their messages, and undoes them. */
+/** File imports: creates and lists them, stores their messages, and undoes them. */
 
 import { check, isRecord } from '@firsthand/contract/checking';
 import { batchContact } from '@firsthand/contract/contact';
@@ -57,7 +57,7 @@ const withStatedLabels = (visitor: Agent = unknownAgent, message: unknown): Agen
   return { ...visitor, labels: [...visitor.labels, ...stated] };
 };
 
-/** Replaces the name of the event's field with the name of the message's field. */
+/** Replaces the event's field name with the message's field name. */
 const toMessageProblem = (problem: Problem): Problem =>
   problem.field === 'eventTime'
     ? { ...problem, field: 'timestamp', message: problem.message.replace('eventTime', 'timestamp') }
@@ -140,7 +140,7 @@ export const createImports = (
   return {
     createImport: async ({ kind, importName, fingerprint }, caller) => {
       if (kind === 'events' && caller.access.kind !== 'server')
-        throw new Refusal('token_kind', { field: 'kind', message: 'only server tokens and owners import events' });
+        throw new Refusal('token_kind', { field: 'kind', message: 'only server tokens and owners may import events' });
       return importResponse(
         await store.createImport({ importID: nanoid(), kind, importName, fingerprint, ...auditFieldsOf(caller) }),
       );

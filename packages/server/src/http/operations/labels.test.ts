@@ -199,7 +199,7 @@ describe('an account', () => {
     await strict.close();
   });
 
-  it('does not add labels to its catalogue with browserCatalogue', async () => {
+  it('does not add labels to its catalogue even if browserCatalogue is on', async () => {
     const open = await openScene({ account: { browserCatalogue: true } });
     const fields = { userUUID: newUserUUID(), eventID: 1, eventAttrArray: [{ attrID: 'price', attrValue: 9 }] };
     await send('/event/logEvent', fields, windows, 'browser', open);

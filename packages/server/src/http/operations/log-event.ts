@@ -106,8 +106,8 @@ export const createLogEvent = (
   }: { readonly contextOf?: ReturnType<typeof createRequestContexts>; readonly limitNewNames?: LimitNewNames } = {},
 ): Handlers<'logEvent' | 'logEvents'> => {
   /**
-   * Adds refused entries to the list of refused requests, and returns the results. If storing them is refused, that
-   * refusal becomes the problem of those entries, so that the client retries them.
+   * Adds refused entries to the list of refused requests, and returns the results. If the store refuses them, those
+   * entries get the store's error instead, so that the client retries them.
    */
   const storeRefused = async (
     results: readonly (EventResult | Problem)[],

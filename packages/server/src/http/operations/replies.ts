@@ -1,4 +1,4 @@
-/** The handler of each operation, and its reply to a request. */
+/** Creates each operation's handler and its reply to a request. */
 import type { OperationName } from '@firsthand/contract/operations';
 import type { Logger } from 'pino';
 import type { Reports } from '../../reports/queries.ts';

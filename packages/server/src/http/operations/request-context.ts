@@ -1,4 +1,4 @@
-/** Computes the facts about a request that its events depend on: received time, clock error, import, bot, labels. */
+/** Computes the request facts that its events depend on: received time, clock error, import, bot, labels. */
 import type { InputOf } from '@firsthand/contract/operations';
 import { createClockErrorEstimator } from '../../ingest/clock-errors.ts';
 import type { RequestContext } from '../../ingest/event-time.ts';

@@ -12,7 +12,7 @@ import type { ContactReports } from './reports/contact-reports.ts';
 type SearchStore = Pick<Store, 'feedContacts' | 'searchContact'>;
 
 /**
- * How many contacts are read at a time for counting. Reading them takes about 20 ms, then other reads can use the
+ * How many contacts are read at a time for counting. Reading them takes about 20 ms; then other reads get a turn on the
  * thread.
  */
 const contactsPerCount = 20_000;
@@ -47,7 +47,7 @@ const countContacts = async (store: SearchStore, search: ContactSearch): Promise
   return undefined;
 };
 
-/** A page of a segment has fewer contacts if they are large. */
+/** A segment page has fewer contacts if they are large. */
 const contactsPerRead = 100;
 const maxPageLength = 1024 * 1024;
 

@@ -21,14 +21,14 @@ interface StreamDependencies {
   readonly store: Store;
   readonly log: Logger;
   readonly isStopping: () => boolean;
-  /** The interval of comments that keep proxies from closing an idle connection. */
+  /** The interval between comments, which keep proxies from closing an idle connection. */
   readonly heartbeatMilliseconds?: number;
   /** Counts open streams. */
   readonly numbers?: { streams: number };
 }
 
 const pageLimit = 100;
-/** The maximum time between checks for new events and for a stopping server. */
+/** The maximum time between checks for new events and for a server stop. */
 const pollMilliseconds = 1_000;
 
 /**
@@ -78,8 +78,8 @@ export const createStreamReply = ({
   const takeSlot = createStreamSlots(limits.streamsPerAccount, numbers);
 
   /**
-   * Writes the first page and then new events, until the client disconnects, the server stops or the token is no longer
-   * valid.
+   * Writes the first page and then new events, until the client disconnects, the server stops or the token becomes
+   * invalid.
    */
   const follow = async (stream: SSEStreamingApi, query: StreamQuery, first: EventPage, tokenHash: string) => {
     const bell = createCommitBell(store);

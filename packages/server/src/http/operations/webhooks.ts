@@ -67,10 +67,10 @@ const noDelivery: Pick<Delivery, 'attempts' | 'httpStatus' | 'error' | 'response
   ...{ attempts: 0, httpStatus: null, error: '', response: '' },
 };
 
-/** The maximum number of pages that a resend reads: few of many messages may match the webhook's filter. */
+/** The maximum number of pages that a resend reads: only a few of many messages might match the webhook's filter. */
 const maxPagesPerResend = 50;
 
-/** The maximum number of concurrent tests of webhooks, each of which may take 15 seconds. */
+/** The maximum number of concurrent webhook tests, each of which can take 15 seconds. */
 const maxTests = 10;
 
 export const createWebhooks = (
@@ -101,7 +101,7 @@ export const createWebhooks = (
     return webhook;
   };
 
-  /** Returns the last sequence before the first message that waits to be sent. */
+  /** Returns the last sequence number before the first message waiting to be sent. */
   const findSkipped = async (webhook: Webhook): Promise<number> => {
     const { messages, through } = await readMessages(store, webhook, { after: webhook.sentThrough, limit: 1 });
     const [waiting] = messages;
@@ -175,7 +175,7 @@ export const createWebhooks = (
         throw new Refusal('missing_field', { field: 'attrID', message: '`attrID` is required with `attrValue`' });
       const changesFilter = Object.values(filterChange).some((value) => value !== undefined);
       const changes = {
-        // Messages that the webhook has skipped so far stay skipped.
+        // Messages that the webhook has already skipped stay skipped.
         ...((type !== undefined || changesFilter) && { sentThrough: await findSkipped(before) }),
         ...(url !== undefined && { url }),
         ...(description !== undefined && { description: description ?? '' }),
@@ -223,7 +223,7 @@ export const createWebhooks = (
       if (failed) return listFailed(webhook, after ?? 0, limit);
       const start = after ?? webhook.sentThrough;
       const { messages, through, more } = await readMessages(store, webhook, { after: start, limit });
-      // Earlier messages were never sent to this webhook.
+      // Messages from before the webhook was created were never sent to it.
       const since = messages.filter(({ time }) => time >= webhook.createdTime);
       const page = since.slice(0, limit);
       const isCut = page.length < since.length;
@@ -234,7 +234,7 @@ export const createWebhooks = (
 
     resendWebhook: async ({ webhookID, sequence, through = sequence }, caller) => {
       const webhook = await find(webhookID, caller);
-      // Later messages are not sent yet.
+      // Later messages haven't been sent yet.
       const last = Math.min(through, webhook.sentThrough);
       const sequences: number[] = [];
       let reached = sequence - 1;

@@ -66,7 +66,7 @@ const openArrivals = () => {
   return { aborted, start: (name: string) => arrive(() => aborted.push(name)) };
 };
 
-test('aborts the bodies that have been arriving the longest, and only as many as necessary', () => {
+test('aborts the bodies that have been arriving longest, and only as many as necessary', () => {
   const { start, aborted } = openArrivals();
   const bodies = ['first', 'second', 'third'].map(start);
   for (const body of bodies) body.add(32 * kibibyte);

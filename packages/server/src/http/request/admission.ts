@@ -1,6 +1,6 @@
 /**
- * Limits the memory of request bodies: of complete bodies, and of arriving bodies, because a client can send part of a
- * body and then wait. Beyond the limit, requests are refused before they are parsed or even read.
+ * Limits the memory for request bodies, both complete and still arriving, because a client can send part of a body and
+ * then wait. Beyond the limit, requests are refused before they are parsed or even read.
  */
 import type { Context } from 'hono';
 import { Refusal } from '../../shared/refusal.ts';
@@ -17,7 +17,7 @@ const maxHeldBytes = 8 * 1024 * 1024;
 const chunkOverheadBytes = 1_024;
 
 /**
- * Limits the memory of all arriving bodies to `maxBytes`. Beyond it, the oldest bodies are aborted, so that slow
+ * Limits the memory for all arriving bodies to `maxBytes`. Beyond it, the oldest bodies are aborted, so that slow
  * clients don't block fast clients.
  */
 export const createBodyMemoryLimit = (maxBytes: number): TrackBody => {
@@ -47,7 +47,7 @@ export const createBodyMemoryLimit = (maxBytes: number): TrackBody => {
 
 const outOfMemory = () => new Refusal('unavailable', { retryAfterSeconds: 1 });
 
-/** Runs `respond` with the source of a request's body, then releases the memory that it reserved. */
+/** Runs `respond` with the source of a request's body, then releases the memory that was reserved. */
 export type Admit = (c: Context, respond: (source: BodySource) => Promise<Response>) => Promise<Response>;
 
 /**

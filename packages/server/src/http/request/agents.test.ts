@@ -40,7 +40,7 @@ describe('labels', () => {
 
   it.each([
     [
-      'a browser that sends another’s User-Agent',
+      'a browser that sends another browser’s User-Agent',
       windows,
       { 'sec-ch-ua': '"Chromium";v="131", "Brave";v="131", "Not_A Brand";v="24"' },
       label('Brave', 'Windows', 'desktop'),
@@ -110,7 +110,7 @@ describe('bots', () => {
     ['Mozilla/5.0 (compatible; Claude-User/1.0; +Claude-User@anthropic.com)', 'AI agent'],
     ['Mozilla/5.0 (compatible; Perplexity-User/1.0; +https://perplexity.ai/perplexity-user)', 'AI agent'],
     ['meta-externalagent/1.1 (+https://developers.facebook.com/docs/sharing/webmasters/crawler)', 'AI agent'],
-  ])('get only the label with their kind: %s, %s', (userAgent, kind) => {
+  ])('get only a label for the kind of bot: %s, %s', (userAgent, kind) => {
     expect(agentOf({ 'user-agent': userAgent })).toEqual({ robot: true, labels: [['$agent', kind]] });
   });
 });

@@ -11,7 +11,7 @@ import { bindingsOf } from '../access/client-address.ts';
 /** The user agent that sent a request. */
 export interface Agent {
   readonly robot: boolean;
-  /** A bot has only `$agent`, because the rest of its headers describes the browser that it imitates. */
+  /** A bot has only `$agent`, because the rest of its headers describe the browser that it imitates. */
   readonly labels: NewEvent['attributes'];
 }
 
@@ -74,7 +74,7 @@ const labelsOf = (userAgent: string, { brands, mobile, platform }: Hints): NewEv
   return labels;
 };
 
-/** Returns the labels that another analytics tool found, without values that a visitor's request could not have. */
+/** Returns the labels that another analytics tool determined, without values that this server could not assign. */
 export const toStatedLabels = (stated: Readonly<Record<string, unknown>>): NewEvent['attributes'] => {
   const { browser, os, device, country } = stated;
   const isCountry = typeof country === 'string' && /^[A-Z]{2}$/.test(country);

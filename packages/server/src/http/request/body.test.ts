@@ -8,7 +8,9 @@ import { discardBody, readBody } from './body.ts';
 
 const maxBytes = 200 * 1024;
 
-/** Opens a server that calls `receive` with each request before it responds. Returns a function that sends requests. */
+/**
+ * Starts a server that calls `receive` with each request before responding. Returns a function that sends requests.
+ */
 const open = async (receive: (incoming: IncomingMessage) => Promise<void>) => {
   const server = createServer(async (incoming, outgoing) => {
     await receive(incoming);
@@ -29,9 +31,7 @@ const open = async (receive: (incoming: IncomingMessage) => Promise<void>) => {
   };
 };
 
-/**
- * Starts a server that reads bodies of up to 100 KiB in total. `endings` records the length or the error of each body.
- */
+/** Starts a server that reads bodies of up to 100 KiB in total. `endings` records each body's length or error. */
 const openReader = async (before: (incoming: IncomingMessage) => Promise<unknown> = async () => {}) => {
   const arrive = createBodyMemoryLimit(100 * 1024);
   const endings: (string | number)[] = [];
@@ -78,7 +78,7 @@ test('immediately refuses a body that is too large or incomplete', async () => {
   expect(endings[0]).toMatch(/^(body_too_large|unavailable)/);
 });
 
-test('refuses a body whose client disconnected before the body is read', async () => {
+test('refuses a body whose client disconnects before the body is read', async () => {
   const { endings, send } = await openReader((incoming) => once(incoming, 'close').catch(() => {}));
   // A paused request buffers this many bytes. If there are more, Node doesn't notice the disconnect.
   (await send('Content-Length: 60000', 'x'.repeat(1000))).destroy();

@@ -10,7 +10,7 @@ import { toUnparsed } from './unparsed.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Bodies of up to this size don't count while they arrive: each connection can have only one. */
+/** Bodies of up to this size aren't counted while they arrive: each connection can have only one. */
 const smallBytes = 16 * 1024;
 
 const unzip = promisify(gunzip);
@@ -42,7 +42,7 @@ const tooLarge = (maxBytes: number) =>
 /** The client disconnected while sending. It never receives the response, and this is not a server fault. */
 const incomplete = (cause: unknown) => new Refusal('invalid_encoding', { message: 'the body is incomplete', cause });
 
-/** The memory was needed for other bodies, and this body was the oldest. */
+/** Other bodies needed the memory, and this body was the oldest. */
 const tooSlow = () => new Refusal('unavailable', { message: 'the body arrived too slowly', retryAfterSeconds: 1 });
 
 const readStream = (body: Readable, maxBytes: number, arrive: TrackBody | undefined): Promise<Bytes> =>
@@ -136,8 +136,8 @@ export interface BodySource {
 }
 
 /**
- * Counts the maximum size of a compressed body before it is decompressed. Resolves with a function that refunds the
- * size afterwards; rejects if the body must not be decompressed.
+ * Charges a compressed body's maximum size to the sender's budget before it is decompressed. Resolves with a function
+ * that refunds the charge; rejects if the body must not be decompressed.
  */
 type MayUnpack = (packed: Uint8Array) => Promise<() => void>;
 
@@ -150,7 +150,7 @@ const unpack = async (
 ): Promise<Bytes> => {
   hold(packed.length);
   return inTurn(async () => {
-    const giveBack = await mayUnpack(packed);
+    const refund = await mayUnpack(packed);
     hold(most - packed.length);
     const bytes = await unzip(packed, { maxOutputLength: most }).catch((cause) => {
       if (cause.code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(most);
@@ -158,7 +158,7 @@ const unpack = async (
       throw toUnparsed(new Refusal('invalid_encoding', { message, cause }), packed);
     });
     release(most - bytes.length);
-    giveBack();
+    refund();
     return bytes;
   });
 };
@@ -186,7 +186,7 @@ const streamOf = (request: Request, { incoming }: BodySource): Readable => {
 
 /**
  * Reads a body of at most `maxBytes`, both compressed and decompressed. A body with a larger Content-Length is not
- * read. The result's memory is reserved with `source.hold`.
+ * read. Reserves memory for the result with `source.hold`.
  */
 export const readBody = async (
   request: Request,

@@ -45,7 +45,7 @@ describe('a contactExternalID', () => {
     ['with a lone surrogate', 'customer-\ud800', 400],
     ['undefined', 'undefined', 400],
     ['null', 'NULL', 400],
-    ['of an object', '[object Object]', 400],
+    ['made from an object', '[object Object]', 400],
     ['of zeros', '000', 400],
     ['that is an object', { id: 7 }, 400],
   ])('%s is accepted, or refused with the name of the field', async (_, contactExternalID, expected) => {
@@ -55,8 +55,8 @@ describe('a contactExternalID', () => {
 
   it.each([
     ['no key', { userUUID: newUserUUID() }, 'server', 'contactEmailaddress'],
-    ['an address and no user', { contactEmailaddress: newAddress() }, 'server', 'userUUID'],
-    ['an ID and no user, from a page,', { contactExternalID: 'customer-of-a-page' }, 'browser', 'userUUID'],
+    ['an address but no user', { contactEmailaddress: newAddress() }, 'server', 'userUUID'],
+    ['an ID but no user, from a page', { contactExternalID: 'customer-of-a-page' }, 'browser', 'userUUID'],
   ] as const)('is missing in a createContact request with %s', async (_, fields, kind, field) => {
     const { status, body } = await create(fields, kind);
     expect([status, body.error.code, body.error.field]).toEqual([400, 'missing_field', field]);
@@ -146,7 +146,7 @@ describe('a contactExternalID', () => {
   });
 });
 
-describe('a contactProof of a contactExternalID', () => {
+describe('a contactProof for a contactExternalID', () => {
   const seconds = () => Math.floor(Date.now() / 1_000);
   const proofOf = (statement: { address?: string; externalID?: string; userUUID: string }) =>
     createProof({ browserToken: scene.tokens.browser, ...statement }, keyOf(scene.tokens.server), seconds());
@@ -160,7 +160,7 @@ describe('a contactProof of a contactExternalID', () => {
     expect([contact.claimed, link.map(({ verified }: Fields) => verified)]).toEqual([['contactProfileID'], [true]]);
   });
 
-  it('does not prove an address, nor the other way round, and hides the claimed ID next to an address', async () => {
+  it('does not prove an address, or vice versa, and hides the claimed ID next to an address', async () => {
     const [userUUID, text] = [newUserUUID(), newAddress()];
     const ofID = proofOf({ externalID: text, userUUID });
     const ofAddress = proofOf({ address: text, userUUID });

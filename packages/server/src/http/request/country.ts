@@ -1,6 +1,6 @@
 /** Finds the visitor's country from a CDN's header or from the visitor's address. */
 import type { Context } from 'hono';
-import { connectedAddress, createIsIn, createRequestAddress } from '../access/client-address.ts';
+import { connectedAddress, createNetworkMatcher, createRequestAddress } from '../access/client-address.ts';
 
 /** Finds the country of an address. */
 export type CountryOf = (address: string) => string | undefined;
@@ -20,7 +20,7 @@ export const createCountryOf = ({
   countryHeader,
   trustProxy,
 }: CountrySources & { readonly trustProxy: readonly string[] }): ((c: Context) => string | undefined) | undefined => {
-  const isTrusted = createIsIn(trustProxy);
+  const isTrusted = createNetworkMatcher(trustProxy);
   const requestAddress = createRequestAddress(trustProxy);
   const ofAddress = countryOf && ((c: Context) => countryOf(requestAddress(c)));
   if (countryHeader === undefined) return ofAddress;

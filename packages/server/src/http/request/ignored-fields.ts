@@ -8,7 +8,7 @@ import { isLabelID } from '@firsthand/contract/labels';
 import type { Operation } from '@firsthand/contract/operations';
 import type { RequestFields } from './input.ts';
 
-/** Appends the path of each attribute of an event that has a label's name. `at` is the path of the event. */
+/** Appends the path of each of an event's attributes that has a label's name. `at` is the event's path. */
 const findLabels = ({ eventAttrArray }: Readonly<Record<string, unknown>>, at: string, paths: string[]): void => {
   if (!Array.isArray(eventAttrArray)) return;
   for (const [index, attribute] of eventAttrArray.entries()) {
@@ -35,7 +35,7 @@ const createFinders = ({ input, entries = {} }: Operation) => ({
 });
 
 /**
- * Cached because reading the schemas takes a fifth of the time to create an application, and tests create hundreds of
+ * Cached because reading the schemas takes a fifth of the time of creating an application, and tests create hundreds of
  * applications.
  */
 const finders = new WeakMap<Operation, ReturnType<typeof createFinders>>();

@@ -50,7 +50,7 @@ describe('a body', () => {
     expect(outcome(response)).toEqual([415, 'unsupported_media_type']);
   });
 
-  it('without bytes does not replace the query string, whatever its type', async () => {
+  it('that is empty does not replace the query string, whatever its type', async () => {
     const query = new URLSearchParams(asText(event()));
     const headers = { 'Content-Type': 'image/png' };
     const response = await scene.send(`/logEvent?${query}`, { method: 'POST', headers });
@@ -63,7 +63,7 @@ describe('a body', () => {
     expect(response.body).toEqual({ eventUUID: 'from-query', status: '200' });
   });
 
-  it('of a GET is ignored', async () => {
+  it('in a GET request is ignored', async () => {
     // The Request constructor doesn't allow a body here; a GET's input is its query string.
     const response = await scene.get('/logEvent', event());
     expect(response.status).toBe(200);
@@ -104,7 +104,7 @@ describe('a body', () => {
   });
 });
 
-describe('the size of a request', () => {
+describe('a request’s size', () => {
   const filled = (length: number) => JSON.stringify({ ...event(), x: 'x'.repeat(length) });
   const exactly = (length: number) => filled(length - filled(0).length);
 
@@ -258,7 +258,7 @@ describe('unknown fields', () => {
     expect(outcome(response)).toEqual([401, 'missing_token']);
   });
 
-  it('can contain hostile text', async () => {
+  it('are ignored even if they contain hostile text', async () => {
     const hostile = `"\\u0000\\ud800":"\\udfff\\u0000","":1e400,"${'k'.repeat(30_000)}":9007199254740993,"n":-1e999`;
     const response = await json(`{${hostile},${JSON.stringify(event()).slice(1)}`);
     expect(response.status).toBe(200);
@@ -269,7 +269,7 @@ const readPaths = operationNames
   .filter((name) => isRead(operations[name]))
   .flatMap((name) => operations[name].paths.map((path) => [name, path] as const));
 
-describe('an unknown parameter of a read', () => {
+describe('an unknown parameter in a read request', () => {
   const ask = async (name: OperationName, path: string, unknown: Record<string, string>) => {
     const operation: Operation = operations[name];
     const kind = operation.tokens.includes('server') ? 'server' : 'operator';
@@ -366,7 +366,7 @@ describe('a missing field', () => {
     expect(response.body.error.message).toContain(text);
   });
 
-  it('in one event of a batch is reported with the name that was sent instead', async () => {
+  it('in one event of a batch is reported with the name that the client sent', async () => {
     const { body } = await scene.post('/event/logEvents', { ...event(), event: [{ eventID: 1 }, { eventid: 2 }] });
     expect(body.event[1].error.message).toBe(
       '`event[1].eventID` is required unless `eventName` is given. The request has `eventid`; field names are case-sensitive.',
@@ -413,7 +413,7 @@ describe('a value of the wrong type', () => {
   });
 });
 
-describe('an empty filter by user or contact', () => {
+describe('an empty user or contact filter', () => {
   it.each([
     ...['userUUID', 'contactUUID', 'contactExternalID'].flatMap((field) => [
       ['/event/getEvent', field] as const,

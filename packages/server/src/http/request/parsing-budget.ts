@@ -56,7 +56,7 @@ export const createParsingBudget = (findValidToken: FindValidToken, addressOf: A
       const limit = access === undefined ? unproven : ofBrowsers;
       const address = addressOf(c);
       limit.take(address, maxBytes);
-      return () => limit.giveBack(address, maxBytes);
+      return () => limit.refund(address, maxBytes);
     },
     async mayParse(text, query) {
       const access = await findValidToken(c, query, text);

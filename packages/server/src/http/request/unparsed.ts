@@ -1,7 +1,7 @@
 import { statusOf } from '@firsthand/contract/errors';
 import { Refusal } from '../../shared/refusal.ts';
 
-/** The refusal of a request that could not be parsed, with its text, which is stored for replay. */
+/** The error for an unparseable request, with the request's bytes, which are stored for replay. */
 export class Unparsed extends Refusal {
   readonly sent: Uint8Array;
   /** The fields of the query string, if the body could not be parsed. */

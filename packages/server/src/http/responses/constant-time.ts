@@ -5,8 +5,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 export const stepMilliseconds = 10;
 
 /**
- * Returns the result of `work`, or throws its error, at the first 10 ms step after it settles, counted from this call.
- * The timers run independently of the work, so differences of microseconds don't shift the response.
+ * Waits for `work` and then until a multiple of 10 ms since this call, and returns the result or throws the error. The
+ * timers run independently of the work, so differences of microseconds don't shift the response.
  */
 export const respondInSteps = async <Value>(work: Promise<Value>): Promise<Value> => {
   let settled = false;

@@ -27,7 +27,7 @@ describe('the headers that a preflight allows', () => {
     ['too many names', Array.from({ length: 33 }, (_, index) => `x-${index}`).join(',')],
     ['too much text', `${'x,'.repeat(5_000)}x`],
     ['too many spaces', ` ${' '.repeat(30_000)}x`],
-  ])('are only the service’s own if the requested headers have %s', (_, requested) => {
+  ])('include only the service’s own if the requested headers have %s', (_, requested) => {
     expect(allowed(requested)).toBe(own);
   });
 });

@@ -15,7 +15,7 @@ describe('a cursor', () => {
     expect(parseCursor('events', toCursor('events', number))).toBe(number);
   });
 
-  it('is empty if there is no next page, and absent on the first', () => {
+  it('is empty if there is no next page, and absent on the first page', () => {
     expect(toCursor('events', null)).toBe('');
     expect(parseCursor('events', undefined)).toBeUndefined();
   });
@@ -37,7 +37,7 @@ describe('a cursor', () => {
   });
 });
 
-describe('a cursor of several lists', () => {
+describe('a cursor for several lists', () => {
   it.each([
     { claim: 1, link: null, event: 0 },
     { claim: null, link: 2, event: null },
@@ -65,7 +65,7 @@ describe('a cursor of several lists', () => {
   });
 });
 
-describe('a cursor of a search', () => {
+describe('a search cursor', () => {
   const end = { key: 1_793_525_400_000, contact: 7 };
 
   it('encodes where a page ended, and is valid only for the same sort order', () => {
@@ -76,7 +76,7 @@ describe('a cursor of a search', () => {
   });
 
   it.each([
-    ['from the other order', toSearchCursor('seen', end)],
+    ['from the other sort order', toSearchCursor('seen', end)],
     ['with too few numbers', encoded('c2.1')],
     ['with a completed position', encoded('c2.-.1')],
     ['from an earlier version', encoded('c1.5')],

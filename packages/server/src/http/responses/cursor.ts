@@ -30,7 +30,7 @@ const encode = (list: ListName, ends: Ends): string =>
     : Buffer.from([lists[list], ...ends.map((end) => end ?? '-')].join('.')).toString('base64url');
 
 /**
- * Returns the positions in a cursor of `count` lists. Throws Refusal('invalid_field') for a cursor that this service
+ * Returns the positions in a cursor for `count` lists. Throws Refusal('invalid_field') for a cursor that this service
  * didn't issue.
  */
 const decode = (list: ListName, cursor: string, count: number): Ends => {
@@ -43,7 +43,7 @@ const decode = (list: ListName, cursor: string, count: number): Ends => {
   throw invalidCursor();
 };
 
-/** Returns the cursor of the page after `next`; "" if `next` is null. */
+/** Returns the cursor for the page after `next`; "" if `next` is null. */
 export const toCursor = (list: ListName, next: number | null): string => encode(list, [next]);
 
 /**
@@ -56,7 +56,9 @@ export const parseCursor = (list: ListName, cursor: string | undefined): number 
 type SearchSort = 'created' | 'seen';
 const listOf = (sort: SearchSort) => (sort === 'seen' ? 'contactsBySeen' : 'contacts');
 
-/** Returns the cursor of a search page after `next`; "" if `next` is null. It is valid only for the same sort order. */
+/**
+ * Returns the cursor for the search page after `next`; "" if `next` is null. It is valid only for the same sort order.
+ */
 export const toSearchCursor = (sort: SearchSort, next: SearchPosition | null): string =>
   encode(listOf(sort), next === null ? [null, null] : [next.key, next.contact]);
 
@@ -68,7 +70,7 @@ export const parseSearchCursor = (sort: SearchSort, cursor: string | undefined):
   return { key, contact };
 };
 
-/** Returns the cursor of the page of imports after `next`; "" if `next` is null. */
+/** Returns the cursor for the page of imports after `next`; "" if `next` is null. */
 export const toImportCursor = (next: ImportPosition | null): string =>
   encode('imports', next === null ? [null, null] : [next.createdTime, next.skip]);
 
@@ -82,7 +84,7 @@ export const parseImportCursor = (cursor: string | undefined): ImportPosition | 
 
 interface PeoplePage {
   readonly end: PeopleEnd;
-  /** The last sequence that the pages include. */
+  /** The last sequence number that the pages include. */
   readonly until: number;
   /** When the first page was requested. */
   readonly firstPageTime: number;
@@ -92,7 +94,7 @@ interface PeoplePage {
 const maxTime = 253_402_300_799_999;
 
 /**
- * Returns the cursor of a page of people; "" if there is none. A contact is a positive number, and a user without a
+ * Returns the cursor for a page of people; "" if there is none. A contact is a positive number, and a user without a
  * contact a negative number.
  */
 export const toPeopleCursor = (page: PeoplePage | null): string => {
@@ -114,14 +116,14 @@ export const parsePeopleCursor = (cursor: string | undefined): PeoplePage | unde
   return { end: { key, person: isContact > 0 ? number : -number }, until, firstPageTime };
 };
 
-/** The positions at which the pages of a contact's claims, links and events end; null for a completed list. */
+/** The positions at which the current pages of a contact's claims, links and events end; null for a completed list. */
 interface ContactListEnds {
   readonly claim: number | null;
   readonly link: number | null;
   readonly event: number | null;
 }
 
-/** Returns the cursor of the next page; "" if all lists are complete. */
+/** Returns the cursor for the next page; "" if all lists are complete. */
 export const toContactCursor = ({ claim, link, event }: ContactListEnds): string =>
   encode('held', [claim, link, event]);
 

@@ -4,7 +4,7 @@ import { isoTime } from './iso-time.ts';
 
 const maxTime = 8.64e15;
 
-test('formats times like Date, in any sequence', () => {
+test('formats times like Date, in any order', () => {
   const anyTime = fc.integer({ min: -maxTime, max: maxTime });
   const near = fc.integer({ min: 1.7e12, max: 1.7e12 + 3e8 });
   const time = fc.oneof(anyTime, { weight: 3, arbitrary: near });

@@ -32,16 +32,19 @@ export const headersOf = ({ requestID, openToPages }: Exchange): ResponseHeaders
 export const jsonResponse = <Body extends { status: string }>(
   exchange: Exchange,
   body: Body,
-  more?: ResponseHeaders,
+  extraHeaders?: ResponseHeaders,
 ): Response => {
   const headers = headersOf(exchange);
   headers['Content-Type'] = 'application/json';
-  if (more) Object.assign(headers, more);
+  if (extraHeaders) Object.assign(headers, extraHeaders);
   return new Response(JSON.stringify(body), { status: Number(body.status), headers });
 };
 
-export const emptyResponse = (exchange: Exchange, status: number, more?: ResponseHeaders): Response =>
-  new Response(null, { status, headers: more ? Object.assign(headersOf(exchange), more) : headersOf(exchange) });
+export const emptyResponse = (exchange: Exchange, status: number, extraHeaders?: ResponseHeaders): Response =>
+  new Response(null, {
+    status,
+    headers: extraHeaders ? Object.assign(headersOf(exchange), extraHeaders) : headersOf(exchange),
+  });
 
 export const refusalBody = ({ requestID }: Exchange, { code, field, message }: Refusal): ErrorBody => ({
   error: { code, message, field },
@@ -54,9 +57,9 @@ export const problemResult = (error: Problem) => ({ status: String(statusOf(erro
 
 const defaultRetrySeconds = 1;
 
-export const refusalResponse = (exchange: Exchange, refusal: Refusal, more?: ResponseHeaders) => {
+export const refusalResponse = (exchange: Exchange, refusal: Refusal, extraHeaders?: ResponseHeaders) => {
   const body = refusalBody(exchange, refusal);
   const isRetryable = body.status === '429' || body.status === '503';
   const retrySeconds = Math.max(defaultRetrySeconds, Math.ceil(refusal.retryAfterSeconds ?? 0));
-  return jsonResponse(exchange, body, { ...more, ...(isRetryable && { 'Retry-After': String(retrySeconds) }) });
+  return jsonResponse(exchange, body, { ...extraHeaders, ...(isRetryable && { 'Retry-After': String(retrySeconds) }) });
 };

@@ -1,4 +1,4 @@
-/** Creates and changes the contacts that Segment's messages refer to. An existing contact keeps its profile. */
+/** Creates and changes the contacts that Segment messages refer to. An existing contact keeps its profile. */
 import { check } from '@firsthand/contract/checking';
 import { batchContact } from '@firsthand/contract/contact';
 import type { InputOf } from '@firsthand/contract/operations';
@@ -17,7 +17,7 @@ export interface ContactPutterOptions {
   readonly handlers: Handlers<'createContact'>;
 }
 
-/** The fields that identify the contact of an event, or the reason why the contact can't be created. */
+/** The fields that identify an event's contact, or the reason why the contact can't be created. */
 type Subject = { readonly contactUUID?: string; readonly contactEmailaddress?: undefined } | Refusal;
 
 interface ContactName {
@@ -74,8 +74,8 @@ export const createContactPutter = ({ store, handlers }: ContactPutterOptions, c
     try {
       const contactUUID =
         (await find(name))?.contactUUID ?? (await put({ contactProfileID: await getDefaultProfile(), ...name }));
-      // An external ID is looked up again with the event, because the contact might be erased or merged in the
-      // meantime.
+      // An external ID is looked up again when the event is stored, because the contact might be erased or merged in
+      // the meantime.
       return name.contactExternalID === undefined ? { contactUUID, contactEmailaddress: undefined } : {};
     } catch (error) {
       if (error instanceof Refusal) return error;

@@ -1,4 +1,7 @@
-/** The messages from files that `@firsthand/import-formats` reads, mapped like those of Segment's clients. */
+/**
+ * Tests the messages from files that `@firsthand/import-formats` reads, which are mapped like those from Segment's
+ * clients.
+ */
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { isRecord } from '@firsthand/contract/checking';
@@ -25,7 +28,7 @@ describe.each<[file: string, format: FormatName, pageViews: number, firstCampaig
   ['matomo.json', 'matomo', 5, undefined],
   ['goatcounter.csv', 'goatcounter', 9, undefined],
 ])('%s', (file, format, pageViews, firstCampaign) => {
-  it('has no message that is refused', async () => {
+  it('contains no message that is refused', async () => {
     expect((await readCalls(file, format)).filter(hasRefusal)).toEqual([]);
   });
 

@@ -20,7 +20,7 @@ describe('toCall', () => {
       { ...event, eventName: 'Bought', eventAttrArray: { price: 9, size: { cm: 4 } } },
     ],
     [
-      'a page message to a page view, without the query of its address',
+      'a page message to a page view, without its address’s query',
       { type: 'page', name: 'Shop', context: { page: { ...page, url: 'https://shop.example/tea?key=secret' } } },
       browser,
       { ...event, eventName: 'Page viewed', eventAttrArray: { ...pageView, name: 'Shop' } },
@@ -32,7 +32,7 @@ describe('toCall', () => {
       { ...event, eventName: 'Page viewed', eventAttrArray: { ...pageView, path: '/other', plan: 'pro' } },
     ],
     [
-      'a campaign to the parameters of the tracker',
+      'a campaign to the tracker’s parameters',
       { type: 'page', context: { page: { path: '/' }, campaign: { name: 'autumn', source: 'mail', medium: 'email' } } },
       browser,
       {
@@ -189,7 +189,7 @@ it('treats names of prototypes as names', () => {
   expect(input).not.toHaveProperty('contactFirstname');
 });
 
-describe('the context of a batch', () => {
+describe('a batch’s context', () => {
   it('is merged into each message, whose values take precedence', () => {
     const context = { page: { path: '/own' } };
     const outer = { page: { path: '/other' }, campaign: { name: 'autumn' } };

@@ -26,7 +26,7 @@ export interface SegmentCall {
   readonly input: RequestFields;
 }
 
-/** Why a message can't be mapped, with the part of it that is known. */
+/** Why a message can't be mapped, with the part that could be mapped. */
 export interface SegmentProblem extends SegmentCall {
   readonly refusal: Refusal;
 }
@@ -34,15 +34,13 @@ export interface SegmentProblem extends SegmentCall {
 export interface Sender {
   /** A browser token can only make claims, and can't refer to contacts. */
   readonly fromBrowser: boolean;
-  /**
-   * The key of the hash that replaces identifiers that don't have our form. Each account has its own key (sender.ts).
-   */
+  /** The key of the hash that replaces identifiers not in our form. Each account has its own key (sender.ts). */
   readonly hashKey: Uint8Array | string;
   /** Whether `userId` is the contact's e-mail address instead of the contactExternalID. */
   readonly userIDIsEmailaddress?: boolean;
 }
 
-/** The size of a message with the context of its batch, as JSON, in UTF-16 code units. */
+/** The maximum size of a message with its batch's context, as JSON, in UTF-16 code units. */
 export const maxMessageLength = 32 * 1024;
 
 export const record = (value: unknown): RequestFields => (isRecord(value) ? value : {});
@@ -68,7 +66,9 @@ const toURL = (value: unknown): URL | undefined => {
 /** The last two labels of a host. Hosts that share them count as one site, as in the tracker. */
 const siteOf = ({ hostname }: URL): string => hostname.split('.').slice(-2).join('.');
 
-/** Returns the referrer, without its query if it might be a page of the same site: the query might contain a secret. */
+/**
+ * Returns the referrer, without its query if it might be a page on the same site: the query might contain a secret.
+ */
 const toReferrer = (value: unknown, page: URL | undefined): string => {
   const referrer = toURL(value);
   if (referrer === undefined) return '';
@@ -90,7 +90,7 @@ const campaignNames = new Map([
 /** The attributes of a page view, under the names that the tracker uses. */
 const pageAttributes = (message: RequestFields, properties: RequestFields): RequestFields => {
   const context = record(message.context);
-  // `url` and `search` have the whole query, of which only the campaign is stored.
+  // `url` and `search` contain the whole query, of which only the campaign is stored.
   const { path, title, referrer, search, url, ...others } = { ...record(context.page), ...properties };
   const page = toURL(url);
   const [name, category] = [text(message.name), text(message.category)];
@@ -121,7 +121,7 @@ const contactFields = new Map([
   ['title', 'contactJobRole'],
 ]);
 
-/** Converts reserved traits to fields of a contact, and other traits to attributes. */
+/** Converts reserved traits to contact fields, and other traits to attributes. */
 const contactInput = (traits: RequestFields): RequestFields => {
   const fields: Record<string, string | undefined> = {};
   const attributes: [name: string, value: unknown][] = [];
@@ -174,7 +174,7 @@ const withoutContact = ({ operation, input }: SegmentCall): SegmentCall => {
   return { operation, input: others };
 };
 
-/** Returns functions that create the input of operations with the identifiers of a message. */
+/** Returns functions that create operation input with a message's identifiers. */
 const createCalls = (message: RequestFields, { fromBrowser, hashKey, userIDIsEmailaddress = false }: Sender) => {
   const userId = text(message.userId);
   const key =
@@ -202,7 +202,7 @@ const createCalls = (message: RequestFields, { fromBrowser, hashKey, userIDIsEma
   };
 };
 
-/** Maps a message by its type. `context` is the message's context, merged with the context of the batch. */
+/** Maps a message by its type. `context` is the message's context, merged with the batch's context. */
 const mapType = (
   message: RequestFields,
   context: RequestFields,
@@ -238,8 +238,8 @@ const mapType = (
 };
 
 /**
- * Maps one message. `outer` is the context of its batch; the message's own context takes precedence. `length` is the
- * size of the message and `outer` as JSON.
+ * Maps one message. `outer` is its batch's context; the message's own context takes precedence. `length` is the size of
+ * the message and `outer` as JSON.
  */
 export const toCall = (
   message: unknown,
@@ -253,7 +253,7 @@ export const toCall = (
   }
   const calls = createCalls(message, sender);
   if (length > maxMessageLength) {
-    const reason = `the message with the context of its batch is over ${maxMessageLength} characters`;
+    const reason = `the message with its batch’s context is over ${maxMessageLength} characters`;
     return {
       ...calls.event(undefined, {}),
       refusal: new Refusal('invalid_field', { field: 'batch', message: reason }),

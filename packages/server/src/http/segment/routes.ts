@@ -91,12 +91,13 @@ const timeOf = (value: unknown): number | undefined => {
 
 interface Message {
   readonly message: unknown;
-  /** The size of the message and of `outer` as JSON. */
+  /** The size of the message and `outer` as JSON. */
   readonly length: number;
 }
 
 /**
- * Returns the messages of a request, and the context of its batch. Throws Refusal if they are too many or too large.
+ * Returns a request's messages, and its batch's context. Throws Refusal if there are too many messages or they are too
+ * large.
  */
 const readMessages = (
   fields: RequestFields,
@@ -117,7 +118,9 @@ const readMessages = (
 
 type LimitOptions = Pick<SegmentOptions, 'takeBrowserLimits' | 'noticeProxy' | 'isOverQuota'>;
 
-/** Takes all of a browser token's rate limits or none, and checks the account's quota. Throws Refusal. */
+/**
+ * Charges a request to all of a browser token's rate limits or none, and checks the account's quota. Throws Refusal.
+ */
 const takeLimits = (
   { takeBrowserLimits, noticeProxy, isOverQuota }: LimitOptions,
   c: Context,
@@ -142,7 +145,7 @@ const takeLimits = (
   if (account !== null && isOverQuota(account)) throw new Refusal('quota', { retryAfterSeconds: maxRetrySeconds });
 };
 
-/** The properties that all routes share. */
+/** The properties that all these routes share. */
 const common = { name: 'segment', methods: ['POST'], openToPages: true, refuse } as const;
 
 /** Returns a function that creates the route of a batch or, with a type, of single messages. */
@@ -174,7 +177,7 @@ const createMessageRoutes = (options: SegmentOptions) => {
 };
 
 /**
- * Returns the route of the settings that clients read when they start. Its `apiHost` replaces the host in their code.
+ * Returns the route for the settings that clients read when they start. Its `apiHost` replaces the host in their code.
  */
 const createSettingsRoute = ({ authenticateCaller, now, folder, consoleHost, base }: SegmentOptions): Route => {
   /**
@@ -205,7 +208,7 @@ export const createSegmentRoutes = (options: SegmentOptions): { readonly path: s
   const { folder, places, base } = options;
   const route = createMessageRoutes(options);
   const settingsRoute = createSettingsRoute(options);
-  /** Accepts and drops the metrics of analytics.js. */
+  /** Accepts and drops analytics.js metrics. */
   const metricsRoute: Route = { ...common, handle: (_, exchange) => respond(exchange, 200, { success: true }) };
   /** Responds to all other paths below the folder, in Segment's form. */
   const unknownRoute: Route = {

@@ -1,7 +1,7 @@
 /**
  * Runs the operations of a request's messages in order, so that a contact exists before its events. A refused message
  * is added to the list of refused requests and doesn't fail the other messages, because clients drop a batch after a
- * 4xx response. If the store is unavailable, the request fails: the client repeats it, and eventUUIDs and requestUUIDs
+ * 4xx response. If the store is unavailable, the request fails: the client retries it, and eventUUIDs and requestUUIDs
  * prevent duplicates.
  */
 import { statusOf } from '@firsthand/contract/errors';
@@ -32,14 +32,14 @@ export interface MessageRunnerOptions extends ContactPutterOptions {
   readonly traffic: Traffic;
 }
 
-/** Whether the request might succeed if it is repeated. */
+/** Whether the request might succeed if it is retried. */
 const isTemporary = (code: Refusal['code']): boolean => statusOf(code) === 429 || statusOf(code) >= 500;
 
 /** Collects the refused messages of a request, and stores them with one call. */
 const createRefusedList = ({ store, traffic }: Pick<MessageRunnerOptions, 'store' | 'traffic'>, caller: Caller) => {
   const refused: NewRefusedRequest[] = [];
   return {
-    /** Rethrows an error after which the client must repeat the whole request. */
+    /** Rethrows an error after which the client must retry the whole request. */
     add({ operation, input }: SegmentCall, refusal: unknown): void {
       if (!(refusal instanceof Refusal) || isTemporary(refusal.code)) throw refusal;
       traffic.refuse(refusal.code);
@@ -81,7 +81,7 @@ function* toGroups(steps: readonly Step[], fromBrowser: boolean): Generator<[Ste
 }
 
 /**
- * Returns a function that runs the steps of a request. It rejects with a Refusal if the client must repeat the request.
+ * Returns a function that runs the steps of a request. It rejects with a Refusal if the client must retry the request.
  */
 export const createMessageRunner = (options: MessageRunnerOptions) => {
   const { handlers, traffic } = options;

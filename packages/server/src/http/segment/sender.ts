@@ -4,7 +4,7 @@ import type { Store } from '../../store/store.ts';
 import { accountOf, type Caller } from '../access/caller.ts';
 import type { Sender } from './messages.ts';
 
-/** Returns a function that determines the properties of a sender on which the mapping of messages depends. */
+/** Returns a function that determines the sender properties that message mapping depends on. */
 export const createSenders = (store: Pick<Store, 'getDatabaseKey'>): ((caller: Caller) => Promise<Sender>) => {
   const hashKeys = new BoundedMap<number, Uint8Array>(1_000);
 

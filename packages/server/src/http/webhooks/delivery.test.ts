@@ -70,7 +70,7 @@ const find = async (webhookID: string) => {
   return webhooks.find((webhook) => webhook.webhookID === webhookID) as Webhook;
 };
 const failedOf = (webhookID: string) => site.store.listDeliveries({ webhookID, limit: 2_000 });
-/** Waits until the webhook's cursor is at the last sequence. */
+/** Waits until the webhook's cursor is at the last sequence number. */
 const untilSent = (webhookID: string) =>
   vi.waitFor(async () => {
     const last = sent.at(-1)?.payload.sequence ?? Number.NaN;
@@ -79,7 +79,7 @@ const untilSent = (webhookID: string) =>
   }, 10_000);
 const logEvents = (count: number) =>
   site.browser.log(...Array.from({ length: count }, (_, nth) => ({ eventUUID: newID('event'), eventID: nth + 1 })));
-/** Makes the deliveries read the clock again. */
+/** Makes the delivery loop read the clock again. */
 const advance = async (milliseconds: number) => {
   time += milliseconds;
   await site.browser.log({ eventUUID: newID('event'), userUUID: laptop });
@@ -103,7 +103,7 @@ describe('deliveries', () => {
     expect(await failedOf(webhookID)).toEqual([]);
   });
 
-  it('do not wait for an event to send a change of a contact', async () => {
+  it('include a contact change without waiting for an event', async () => {
     await logEvents(2);
     const webhookID = await createWebhook();
     start();
@@ -114,7 +114,7 @@ describe('deliveries', () => {
     ]);
   });
 
-  it('are signed with the secret of the webhook', async () => {
+  it('are signed with the webhook’s secret', async () => {
     const webhookID = await createWebhook({ time: Date.now() });
     time = Date.now();
     const secret = formatSecret(await site.store.getDatabaseKey(), {
@@ -133,7 +133,7 @@ describe('deliveries', () => {
     await vi.waitFor(() => expect(verified).toHaveLength(1), 10_000);
   });
 
-  it('contain the event or the contact in full payloads', async () => {
+  it('contain the whole event or contact in full payloads', async () => {
     const webhookID = await createWebhook({ payload: 'full' });
     start();
     await site.browser.log({ userUUID: laptop, eventUUID: 'event-0001', attributes: [['product', 'Teapot']] });
@@ -145,7 +145,7 @@ describe('deliveries', () => {
     ]);
   });
 
-  it('are limited to the types, the event names and the attribute of the webhook', async () => {
+  it('are limited to the webhook’s types, event names and attribute', async () => {
     const types = ['event.logged'] as const;
     const one = await createWebhook({ types, filter: { eventNames: ['Bought'] } });
     const several = await createWebhook({ types, filter: { eventNames: ['Bought', 'Sold'], attrID: 'product' } });
@@ -165,7 +165,7 @@ describe('deliveries', () => {
     expect(namesOf(several).sort()).toEqual(['Bought', 'Sold']);
   });
 
-  it('retry a failed message by the schedule, with the same ID, while later messages are sent', async () => {
+  it('retry a failed message on schedule, with the same ID, while later messages are sent', async () => {
     const webhookID = await createWebhook();
     const failing = new Set<number>();
     answer = ({ payload }) => (failing.has(payload.sequence) ? 500 : 200);
@@ -188,7 +188,7 @@ describe('deliveries', () => {
     expect(new Set(attempts.map(({ id }) => id)).size).toBe(1);
   });
 
-  it('try one message at a time while an endpoint fails, and store only a cursor', async () => {
+  it('send one message at a time while an endpoint fails, and store only a cursor', async () => {
     const webhookID = await createWebhook();
     answer = () => 500;
     await logEvents(100);
@@ -294,7 +294,7 @@ describe('deliveries', () => {
     expect(sent).toHaveLength(10);
   });
 
-  it('stop at the limit of failed deliveries, and continue when there is room', async () => {
+  it('stop at the limit on failed deliveries, and continue when there is room', async () => {
     const webhookID = await createWebhook();
     const sequences = Array.from({ length: limits.retriesPerWebhook }, (_, nth) => nth + 1_000_000);
     await site.store.resendDeliveries({ account: site.account, webhookID, sequences, time: time + 1_000 });
@@ -348,7 +348,7 @@ describe('deliveries', () => {
     for (const { id, payload } of sent) expect(before.get(payload.sequence) ?? id).toBe(id);
   });
 
-  it('end when the webhook is paused, and continue where they stopped', async () => {
+  it('stop when the webhook is paused, and continue where they stopped', async () => {
     const webhookID = await createWebhook();
     const { account, store } = site;
     await store.updateWebhook({ account, webhookID, changes: { state: 'paused' }, time });

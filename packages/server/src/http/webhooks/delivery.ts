@@ -1,7 +1,7 @@
 /**
- * Delivers the messages of webhooks, in the background of a server. Each webhook has a cursor (`sentThrough`) in the
- * order of events and statements. Only failed deliveries are stored; they are retried by a schedule. A message can be
- * sent twice, with the same ID, but is never skipped.
+ * Delivers webhook messages in the background. Each webhook has a cursor (`sentThrough`) into the sequence of events
+ * and statements. Only failed deliveries are stored; they are retried on a schedule. A message can be sent twice, with
+ * the same ID, but is never skipped.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { limits } from '@firsthand/contract/limits';
@@ -27,10 +27,10 @@ const concurrentPerAccount = 5;
 /** The minimum and maximum pause between checks for new messages. A commit ends the pause after the minimum. */
 const minCycleMilliseconds = 200;
 const maxCycleMilliseconds = 5_000;
-/** A webhook without new messages stores its cursor after this many sequences. */
+/** A webhook with no messages to send stores its cursor once per this many sequence numbers. */
 const sequencesPerSave = 10_000;
 
-/** The statuses of an endpoint that can't handle more requests now. */
+/** The statuses with which an endpoint asks for fewer requests. */
 const slowStatuses = [429, 502, 503, 504];
 
 type DeliveryStore = Pick<
@@ -80,7 +80,7 @@ const unreadable: Attempt = {
   ...{ succeeded: false, httpStatus: null, error: 'the message could not be read', response: '' },
 };
 
-/** Whether an attempt does not show that the endpoint is down: an endpoint can reject some messages forever. */
+/** Whether the endpoint may be up despite a failed attempt: an endpoint can reject some messages forever. */
 const isUp = (attempt: Attempt): boolean =>
   attempt === unreadable || (attempt.httpStatus !== null && attempt.httpStatus < 500 && !isSlow(attempt));
 
@@ -129,7 +129,9 @@ const toRecord = (webhook: Webhook, results: readonly Result[], time: number, ra
   } satisfies Partial<DeliveryRecord>;
 };
 
-/** Starts the deliveries. Returns a function that stops them; messages in progress are sent again after the next start. */
+/**
+ * Starts the deliveries. Returns a function that stops them; messages in flight are sent again after the next start.
+ */
 export const startDeliveries = ({
   store,
   send,
@@ -140,15 +142,15 @@ export const startDeliveries = ({
   const server = nanoid();
   const stopping = new AbortController();
   const { signal } = stopping;
-  /** The last sequence examined for each webhook, if it had no messages since its cursor. */
+  /** The last sequence number examined for each webhook, if it had no messages since its cursor. */
   const examined = new Map<string, { readonly sentThrough: number; readonly through: number }>();
   const running = new Map<string, { readonly account: number; readonly sent: Promise<void> }>();
-  /** The webhooks whose last batch was one of retries: retries and new messages alternate. */
+  /** The webhooks whose last batch was retries: retries and new messages alternate. */
   const retriedLast = new Set<string>();
-  /** The number of the last start of each webhook: those that have waited longest are next. */
+  /** When each webhook last started a batch, as a value of `starts`: the one that has waited longest starts next. */
   const lastStarts = new Map<string, number>();
   let starts = 0;
-  /** Whether webhooks wait for others to finish, which then end after their current batch. */
+  /** Whether webhooks are waiting for a slot. If so, the running ones stop after their current batch. */
   let isCrowded = false;
 
   let wake = () => {};
@@ -176,7 +178,7 @@ export const startDeliveries = ({
     try {
       built = entry.message && (await buildBody(store, webhook, entry.message));
     } catch (err) {
-      log.error({ err, webhookID: webhook.webhookID }, 'a message of a webhook could not be read');
+      log.error({ err, webhookID: webhook.webhookID }, 'a webhook message could not be read');
       return { ...entry, attempt: unreadable };
     }
     if (!built) return { ...entry, attempt: undefined };
@@ -210,7 +212,7 @@ export const startDeliveries = ({
         isStopped ||= isSlow(result.attempt) || result.attempt.httpStatus === 410 || !hasAnswered;
       }
     };
-    // While an endpoint is down, sends one message at a time, to find out whether it works again.
+    // While an endpoint is down, sends one message at a time, to find out whether it is up again.
     const workers = webhook.failures > 0 ? 1 : concurrentMessages;
     await Promise.all(Array.from({ length: workers }, work));
     const end = results.indexOf(undefined);
@@ -239,7 +241,7 @@ export const startDeliveries = ({
     return { entries, through, more: more || due.length > 0 };
   };
 
-  /** Sends the next batch of a webhook. Returns the webhook's new state; undefined if there is nothing to send now. */
+  /** Sends a webhook's next batch. Returns the webhook's new state; undefined if there is nothing to send now. */
   const sendBatch = async (webhook: Webhook): Promise<Webhook | undefined> => {
     const { webhookID, sentThrough } = webhook;
     const time = now();
@@ -272,7 +274,7 @@ export const startDeliveries = ({
       while (next && !signal.aborted && !isCrowded);
     };
     const sent = sendAll()
-      .catch((err) => log.error({ err, webhookID }, 'messages of a webhook could not be sent'))
+      .catch((err) => log.error({ err, webhookID }, 'a webhook’s messages could not be sent'))
       .finally(() => {
         running.delete(webhookID);
         if (isCrowded) ring();
@@ -282,7 +284,7 @@ export const startDeliveries = ({
     lastStarts.set(webhookID, starts);
   };
 
-  /** Starts a batch for each webhook that has something to send. */
+  /** Starts a batch for each webhook that has messages to send, if there is a slot. */
   const startDue = async (): Promise<void> => {
     const webhooks = await store.listWebhooks({});
     const time = now();
@@ -309,7 +311,7 @@ export const startDeliveries = ({
         if (hasPlace(webhook)) start(webhook);
         else waiting += 1;
       } catch (err) {
-        log.error({ err, webhookID: webhook.webhookID }, 'messages of a webhook could not be read');
+        log.error({ err, webhookID: webhook.webhookID }, 'a webhook’s messages could not be read');
       }
     }
     isCrowded = waiting > 0;

@@ -1,4 +1,4 @@
-/** Reads the messages of webhooks, in the order of events and statements, and builds their bodies. */
+/** Reads webhook messages, in the order of events and statements, and builds their bodies. */
 import type { WebhookType } from '@firsthand/contract/webhook';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Fact, Store, StoredEvent, Webhook } from '../../store/store.ts';
@@ -27,18 +27,18 @@ const fromFact = (fact: Fact): Message => ({
   subject: { fact },
 });
 
-/** Returns the sequence after which a webhook that is created now starts to send. */
+/** Returns the last sequence number: a webhook created now sends only later messages. */
 export const readLastSequence = (store: Pick<Store, 'getLastSequence'>, account: number): Promise<number> =>
   store.getLastSequence({ account });
 
 interface MessagePage {
   readonly messages: readonly Message[];
-  /** All messages up to this sequence were read. */
+  /** All messages up to this sequence number have been read. */
   readonly through: number;
   readonly more: boolean;
 }
 
-/** Reads about `limit` messages of a webhook after a sequence. */
+/** Reads about `limit` of a webhook's messages after a sequence number. */
 export const readMessages = async (
   store: MessageStore,
   { account, types, filter }: Pick<Webhook, 'account' | 'types' | 'filter'>,

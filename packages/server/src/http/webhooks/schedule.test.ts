@@ -3,8 +3,8 @@ import { maxAttempts, nextAttemptTime, pauseAfter } from './schedule.ts';
 
 const seconds = (attempts: number, random = 0) => (nextAttemptTime(attempts, 0, random) as number) / 1_000;
 
-describe('the schedule of retries', () => {
-  it('retries a delivery nine times, after 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h', () => {
+describe('the retry schedule', () => {
+  it('retries a delivery nine times, after 5 s, 5 min, 30 min, and 2, 5, 10, 14, 20 and 24 h', () => {
     const pauses = Array.from({ length: maxAttempts - 1 }, (_, nth) => seconds(nth + 1));
     expect(pauses).toEqual([5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400]);
     expect(nextAttemptTime(maxAttempts, 0, 0)).toBeNull();

@@ -28,7 +28,7 @@ const open = (options: Parameters<typeof createSender>[0] = {}) => {
 };
 const message = { headers: { 'webhook-id': 'msg_1' }, body: '{"data":"ö"}' };
 
-/** Answers with a status, and records requests. */
+/** Responds with a status, and records requests. */
 const answering = (status: number, headers: Record<string, string> = {}, text = '') => {
   const requests: { method: string | undefined; headers: unknown; body: string }[] = [];
   const respond: RequestListener = async (request, response) => {
@@ -40,7 +40,7 @@ const answering = (status: number, headers: Record<string, string> = {}, text = 
   return { requests, respond };
 };
 
-/** A name server that returns the next list of addresses for each question. */
+/** A name server that returns the next list of addresses for each query. */
 const resolveTo = (...answers: string[][]) => {
   const questions: string[] = [];
   const resolve = ((hostname: string, _: unknown, callback: (error: null, list: LookupAddress[]) => void) => {
@@ -57,7 +57,7 @@ const resolveTo = (...answers: string[][]) => {
 const allow = ['127.0.0.0/8'];
 
 describe('a sender', () => {
-  it('posts a message, and returns the status and the beginning of the response', async () => {
+  it('posts a message, and returns the status and the start of the response', async () => {
     const { requests, respond } = answering(200, {}, 'thanks');
     const { url } = await listen(respond);
     const sent = await open({ allow }).send({ url, ...message });
@@ -66,7 +66,7 @@ describe('a sender', () => {
     expect(requests).toEqual([{ method: 'POST', body: message.body, headers: expect.objectContaining(headers) }]);
   });
 
-  it('treats every status but 2xx as a failure, and follows no redirect', async () => {
+  it('treats every status except 2xx as a failure, and follows no redirect', async () => {
     const target = answering(200);
     const { url: location, connections } = await listen(target.respond);
     const outcomes: unknown[] = [];
@@ -115,7 +115,7 @@ describe('a sender', () => {
     expect(outcome).toMatchObject({ succeeded: true, httpStatus: 200, response: 'yes' });
   });
 
-  it('fails if the endpoint cuts the connection, or does not listen', async () => {
+  it('fails if the endpoint closes the connection, or does not listen', async () => {
     const { url } = await listen((request) => request.socket.destroy());
     const sender = open({ allow });
     expect(await sender.send({ url, ...message })).toMatchObject({ httpStatus: null, error: 'socket hang up' });
@@ -123,7 +123,7 @@ describe('a sender', () => {
     expect(refused.error).toContain('ECONNREFUSED');
   });
 
-  it('fails if the endpoint changes the protocol', async () => {
+  it('fails if the endpoint switches protocols', async () => {
     const { url } = await listen(({ socket }) => {
       socket.end('HTTP/1.1 101 Switching Protocols\r\nUpgrade: other\r\nConnection: Upgrade\r\n\r\n');
     });
@@ -170,7 +170,7 @@ describe('a sender without configured networks', () => {
     expect(questions).toEqual([]);
   });
 
-  it('refuses a name with an address that is not public', async () => {
+  it('refuses a name if any of its addresses is not public', async () => {
     const { respond } = answering(200);
     const { port, connections } = await listen(respond);
     for (const addresses of [['127.0.0.1'], ['::1'], ['::ffff:127.0.0.1'], ['93.184.215.14', '127.0.0.1']]) {
@@ -192,7 +192,7 @@ describe('a sender without configured networks', () => {
 });
 
 describe('a sender with configured networks', () => {
-  it('connects to the address that it checked, even if the name server changes its answer', async () => {
+  it('connects to the address that it checked, even if the name server’s answer changes', async () => {
     const { respond, requests } = answering(200);
     const { port } = await listen(respond);
     const { lookup: resolve, questions } = resolveTo(['127.0.0.1'], ['10.9.9.9']);

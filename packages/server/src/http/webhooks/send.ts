@@ -1,6 +1,6 @@
 /**
  * Sends one message. Connects only to allowed addresses, and to exactly the address that was checked, so that a name
- * server cannot return a different one in between. Does not follow redirects.
+ * server cannot return a different one in the meantime. Does not follow redirects.
  */
 import { type LookupAddress, lookup as lookupHost } from 'node:dns';
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
@@ -8,7 +8,7 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { limits } from '@firsthand/contract/limits';
 import { version } from '../../shared/version.ts';
-import { createMayConnect } from './public-addresses.ts';
+import { createConnectionCheck } from './public-addresses.ts';
 
 export interface Attempt {
   readonly succeeded: boolean;
@@ -39,7 +39,7 @@ export interface Sender {
 }
 
 interface SenderOptions {
-  /** Private networks to which messages may be sent, also without TLS. */
+  /** Private networks to which messages may be sent, even without TLS. */
   readonly allow?: readonly string[] | undefined;
   readonly timeoutMilliseconds?: number;
   readonly lookup?: typeof lookupHost;
@@ -47,7 +47,9 @@ interface SenderOptions {
   readonly ca?: string;
 }
 
-/** How long a connection without requests stays open. Connections in use are limited by the concurrent messages. */
+/**
+ * How long a connection without requests stays open. The number of concurrent messages limits the connections in use.
+ */
 const idleMilliseconds = 5_000;
 
 const maxResponseBytes = 1_024;
@@ -93,7 +95,7 @@ export const createSender = ({
   lookup = lookupHost,
   ca,
 }: SenderOptions): Sender => {
-  const mayConnect = createMayConnect(allow);
+  const mayConnect = createConnectionCheck(allow);
   const refusal = (address: string, hasTLS: boolean): string | undefined => {
     if (mayConnect(address, hasTLS)) return undefined;
     return hasTLS
@@ -111,7 +113,7 @@ export const createSender = ({
     (hasTLS: boolean): LookupFunction =>
     (hostname, options, callback) => {
       lookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
-        // Without the address, so that nobody can look up names of the internal network.
+        // Omits the address, so that nobody can resolve internal network names.
         const isRefused = addresses?.some(({ address }) => refusal(address, hasTLS) !== undefined);
         const problem = error?.message ?? (isRefused ? refusedHost(hostname, hasTLS) : undefined);
         const [first] = addresses ?? [];
@@ -131,7 +133,7 @@ export const createSender = ({
     const url = new URL(text);
     const host = hostOf(url);
     const hasTLS = url.protocol === 'https:';
-    // Node resolves host names only, so an address in the URL is checked here.
+    // Node resolves only host names, so an IP address in the URL is checked here.
     if (isIP(host) !== 0) return refusal(host, hasTLS);
     return hasTLS || allow.length > 0 ? undefined : 'the URL must begin with https';
   };
@@ -139,7 +141,7 @@ export const createSender = ({
   const send: Send = ({ url: text, headers, body, signal }) =>
     new Promise((resolve) => {
       let hasResponse = false;
-      /** Has no effect after the beginning of a response or an earlier failure. */
+      /** Has no effect once a response has started or the attempt has failed. */
       const fail = (error: string) => {
         if (hasResponse) return;
         clearTimeout(timeout);
@@ -165,9 +167,9 @@ export const createSender = ({
         fail(`no response within ${timeoutMilliseconds / 1_000} s`);
         request.destroy();
       }, timeoutMilliseconds);
-      // If all addresses of a host fail, the message is empty.
+      // If all of a host's addresses fail, the message is empty.
       request.on('error', (error) => fail(error.message || String((error as NodeJS.ErrnoException).code)));
-      // Without an error, for example after 101 Switching Protocols.
+      // Closed without an error, for example after 101 Switching Protocols.
       request.on('close', () => fail('the connection was closed'));
       request.on('response', async (response) => {
         hasResponse = true;

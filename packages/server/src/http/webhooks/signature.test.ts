@@ -31,7 +31,7 @@ describe('signatures', () => {
     expect(() => verify(secretTime - hour, afterwards)).toThrow('No matching signature found');
   });
 
-  it('contain the time of the attempt in whole seconds', () => {
+  it('contain the attempt’s time in whole seconds', () => {
     expect(sign({}, 1_700_000_000_999)).toMatchObject({
       'webhook-id': 'msg_1',
       'webhook-timestamp': '1700000000',
@@ -39,7 +39,7 @@ describe('signatures', () => {
     });
   });
 
-  it('have secrets of 32 bytes, which differ between webhooks and rotations', () => {
+  it('use 32-byte secrets, which differ between webhooks and rotations', () => {
     const secrets = [
       formatSecret(key, { webhookID: 'w1', secretTime: 1 }),
       formatSecret(key, { webhookID: 'w1', secretTime: 2 }),
@@ -51,8 +51,8 @@ describe('signatures', () => {
   });
 });
 
-describe('the ID of a message', () => {
-  it('depends on the webhook, the sequence and what it reports', () => {
+describe('a message’s ID', () => {
+  it('depends on the webhook, the sequence number and the event or statement', () => {
     const ids = [
       toMessageID('w1', 1, 'event-0001'),
       toMessageID('w2', 1, 'event-0001'),

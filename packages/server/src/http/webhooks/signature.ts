@@ -1,4 +1,4 @@
-/** The secrets of webhooks and the signatures of their messages (Standard Webhooks 1.0.0). */
+/** Creates webhook secrets and signs messages with them (Standard Webhooks 1.0.0). */
 import { createHash, createHmac } from 'node:crypto';
 import { limits } from '@firsthand/contract/limits';
 import type { Webhook } from '../../store/store.ts';
@@ -6,8 +6,8 @@ import type { Webhook } from '../../store/store.ts';
 type SecretFields = Pick<Webhook, 'webhookID' | 'secretTime'>;
 
 /**
- * Derives a secret of 32 bytes from the database's key, so that no response can show it a second time. A copy of the
- * database has the same secrets.
+ * Derives a 32-byte secret from the database's key, so the secret itself is not stored. A copy of the database has the
+ * same secrets.
  */
 const deriveSecret = (databaseKey: Uint8Array, { webhookID, secretTime }: SecretFields): Buffer =>
   createHmac('sha256', databaseKey).update(`webhook secret ${webhookID} ${secretTime}`).digest();
@@ -26,13 +26,13 @@ export const previousSecretUntil = (
 };
 
 /**
- * Returns the ID of a message, which is the same in all attempts, also after a crash. `identity` distinguishes messages
- * with the same sequence, which is assigned again after a backup is restored.
+ * Returns the ID of a message, which is the same in all attempts, even after a crash. `identity` distinguishes messages
+ * with the same sequence number, which can be assigned again after a backup is restored.
  */
 export const toMessageID = (webhookID: string, sequence: number, identity: string): string =>
   `msg_${createHash('sha256').update(`${webhookID} ${sequence} ${identity}`).digest('base64url').slice(0, 24)}`;
 
-/** Returns the headers of a message that is sent at `time`. */
+/** Returns the headers for a message that is sent at `time`. */
 export const signMessage = (
   databaseKey: Uint8Array,
   webhook: SecretFields & Pick<Webhook, 'previousSecretTime'>,

@@ -201,7 +201,7 @@ it.each([
 ])('sets no cookie for a page at %s, which is not the origin of the console', async (origin) => {
   const { status, headers, body } = await signInWith(scene, { tokenUUID: scene.tokens.viewer }, '', origin);
   expect([status, headers.get('set-cookie')]).toEqual([403, null]);
-  expect(body.error.message).toBe(`the console of this server is at ${consoleOrigin}`);
+  expect(body.error.message).toBe(`this server's console is at ${consoleOrigin}`);
 });
 
 it('sets no cookie for a page on another machine while CONSOLE_ORIGIN is not set', async () => {

@@ -79,7 +79,7 @@ export const createPasskeys = ({ store, addressOf, challengeLimit, agentOf, now 
   };
 
   return {
-    /** Call this before doing any work for a request for options. */
+    /** Call this before doing any work for an options request. */
     takeLimit,
 
     /** Returns the options for signing in, and their cookie. */

@@ -1,6 +1,4 @@
-/**
- * Wraps the WebAuthn level 3 library: creates the options for browsers and verifies the responses of authenticators.
- */
+/** Wraps the WebAuthn level 3 library: creates the options for browsers and verifies authenticators' responses. */
 import type { Challenge, NewPasskey, Passkey } from '../../../store/store.ts';
 import type { RelyingParty } from './relying-party.ts';
 import type { Authentication, Registration } from './responses.ts';

@@ -1,9 +1,9 @@
 /** Hides e-mail addresses in the values of a shared report: attributes, such as page paths, can contain them. */
 
-/** Separates the parts of paths, queries and texts. Commonly used addresses contain none of these characters. */
+/** Separates the parts of paths, queries and prose. Common addresses contain none of these characters. */
 const separators = /([\s/?&=#;,:<>()"\\]+)/;
 
-/** Matches @ escaped for HTML or JavaScript, and its full-width forms, also percent-encoded. */
+/** Matches @ escaped for HTML or JavaScript, and its full-width forms, even percent-encoded. */
 const otherForms =
   /[＠﹫]|%(?:25)*(?:u0040|EF%BC%A0|EF%B9%AB)|\\(?:u0040|u\{0*40\}|x40)|&(?:#0*64|#x0*40|commat);|(?<=[\w.+-])=40(?=[\w-]+\.[a-z])/gi;
 
@@ -15,7 +15,7 @@ const address = /[\w.+-]@[\w-]+\.[a-z]/i;
 const encodesAddress = (text: string): boolean =>
   [0, 1, 2, 3].some((from) => address.test(Buffer.from(text.slice(from), 'base64').toString('latin1')));
 
-/** Matches @, also percent-encoded one or more times. */
+/** Matches @, even percent-encoded one or more times. */
 const atSign = /@|%(?:25)*40/i;
 
 /**

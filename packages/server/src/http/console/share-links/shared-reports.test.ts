@@ -42,7 +42,7 @@ const openReports = (run: () => Promise<unknown> = async () => ({ total: 1, thro
   return { shared, runReport, noteUse, read };
 };
 
-describe('the response of a shared report', () => {
+describe('a shared report’s response', () => {
   it('is cached for ten seconds', async () => {
     const { runReport, read } = openReports();
     await read();
@@ -69,7 +69,7 @@ describe('the response of a shared report', () => {
   });
 });
 
-describe('the refusal of a shared report', () => {
+describe('a shared report’s refusal', () => {
   const refusing = (error: unknown) => openReports(() => Promise.reject(error));
   const codeOf = (result: Promise<unknown>) => result.then(undefined, ({ code, message }) => code ?? message);
 
@@ -100,7 +100,7 @@ describe('the refusal of a shared report', () => {
   });
 });
 
-describe('the use of a link', () => {
+describe('a link’s use', () => {
   it('is recorded once an hour, and again after a failure', async () => {
     const { shared, noteUse } = openReports();
     const note = async (last: number | null = null) => {

@@ -13,7 +13,7 @@ import type { RateLimit } from '../../access/rate-limits.ts';
 import { requestAt, type SharedReport, type SharedView } from '../../operations/reports/shared-view.ts';
 import { withoutAddresses } from './hidden-addresses.ts';
 
-/** How long a response, or a refusal as too slow, is cached. */
+/** How long a response, or the refusal of a report that is too slow, is cached. */
 const freshMilliseconds = 10_000;
 const maxResults = 200;
 /** How many reports of an account's links may be queued while one runs. */
@@ -81,7 +81,7 @@ const callerOf = ({ account, accountOrigin, accountTimezone }: OpenedShareLink, 
   isShared: true,
 });
 
-/** Runs the reports of an account one by one. Rejects with Refusal if too many are queued. */
+/** Runs an account's reports one at a time. Rejects with Refusal if too many are queued. */
 const createAccountQueue = () => {
   /** For each account, the last report that is queued or running, and the number of such reports. */
   const queues = new Map<number, { last: Promise<unknown>; length: number }>();
@@ -191,8 +191,8 @@ export const createSharedReports = ({ store, handlers, unknownSecrets, requestsO
     noteUse: createUseRecorder({ store, now }),
 
     /**
-     * Returns the response of the report in a part of the view. Rejects with Refusal('invalid_field') if there is no
-     * such part.
+     * Returns the response for the view's report at this `part`. Rejects with Refusal('invalid_field') if there is
+     * none.
      */
     async report(opened: OpenLink, part: unknown): Promise<object> {
       const report = opened.view.report.find((one) => one.part === part);

@@ -12,7 +12,7 @@ import { tokenResponse } from './tokens.ts';
 
 type AccountResponse = OutputOf<'getAccount'>['account'];
 
-/** The members that entries of all catalogues have, in addition to their ID and name. */
+/** The members that all catalogue entries have in addition to their ID and name. */
 const entryResponse = <ID>(
   { browser, mergedInto }: Pick<ListedEntry, 'browser' | 'mergedInto'>,
   toID: (id: string) => ID,

@@ -75,7 +75,7 @@ const searches = {
 
 /**
  * Finishes a forced removal from the catalogues: removes the profiles, tags and attributes from every contact that has
- * them in its own record or through a claim. A repeat of an interrupted request resumes where it stopped.
+ * them in its own record or through a claim. Retrying an interrupted request resumes where it stopped.
  */
 export const removeFromContacts = async (
   store: Pick<Store, 'searchContact' | 'updateContact'>,

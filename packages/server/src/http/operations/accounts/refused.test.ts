@@ -47,7 +47,7 @@ it('lists a refused request without its token, and replays it once after a corre
   ]);
 });
 
-it('discards a refused request once, and counts the request as evicted', async () => {
+it('discards a refused request once, and counts it as evicted', async () => {
   await logRefused();
   const [{ refusedID }] = (await list()).refused;
   const discard = () => scene.post('/account/discardRefused', { tokenUUID: scene.tokens.server, refusedID });
@@ -99,7 +99,7 @@ it('hides refused requests from other accounts', async () => {
   expect((await list()).refused).toHaveLength(1);
 });
 
-it('replays a request that could not be parsed if the correction has all fields', async () => {
+it('replays an unparseable request with a correction that has all required fields', async () => {
   const contactEmailaddress = newAddress();
   const path = `/contact/createContact?tokenUUID=${scene.tokens.server}`;
   await scene.send(path, {

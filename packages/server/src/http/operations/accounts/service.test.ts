@@ -17,7 +17,7 @@ describe('getService', () => {
     return { ...body, status };
   };
 
-  it('returns the interval of backups and the time of the newest backup', async () => {
+  it('returns the backup interval and the time of the newest backup', async () => {
     const facts = { version: expect.stringMatching(/^\d+\.\d+\.\d+/), retentionDays: 400, backupSeconds: 86_400 };
     expect(await ask()).toEqual({ status: 200, ...facts, unknownProxy: false });
     newest = now - 1_000;

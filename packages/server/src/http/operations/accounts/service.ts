@@ -1,4 +1,4 @@
-/** getService: what an account's owner can see about the service. */
+/** getService: tells an account's owner about the service. */
 
 import { version } from '../../../shared/version.ts';
 import { isRecentProxy } from '../../../store/doctor-findings.ts';
@@ -11,7 +11,7 @@ import { isoTime } from '../../responses/iso-time.ts';
 export interface ServiceFacts {
   /** 0 if events are kept forever. */
   readonly retentionDays: number;
-  /** The interval of scheduled backups; undefined if there are none. */
+  /** The interval between scheduled backups; undefined if none are scheduled. */
   readonly backupEveryMs: number | undefined;
   /** Returns the time of the newest scheduled backup, in milliseconds since 1970; undefined if there is none. */
   readonly newestBackup: () => number | undefined;

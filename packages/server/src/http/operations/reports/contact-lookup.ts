@@ -12,8 +12,8 @@ import type { Reader, ReportRunner } from './run-report.ts';
 export type ContactMatches = ReadonlyMap<ContactFilter, Float64Array | null>;
 
 /**
- * Reading a part takes about 20 ms, then other reads can use the thread. It takes longer if many of the contacts have
- * changed since they were indexed.
+ * Reading this many takes about 20 ms; then other reads get a turn on the thread. It takes longer if many of the
+ * contacts have changed since they were indexed.
  */
 const contactsPerPart = 20_000;
 
@@ -33,8 +33,8 @@ const concatenate = (parts: readonly Float64Array[]): Float64Array => {
 };
 
 /**
- * Returns a function that finds the contacts matching the conditions of filters and `groups`. Equal conditions share an
- * array. It rejects with Refusal('invalid_field') if too many contacts match in total.
+ * Returns a function that finds the contacts matching the conditions in `filters` and `groups`. Equal conditions share
+ * an array. It rejects with Refusal('invalid_field') if too many contacts match in total.
  */
 export const createContactFinder =
   (store: Pick<Store, 'feedContacts'>, { prepare }: Pick<ReportRunner, 'prepare'>) =>

@@ -1,4 +1,4 @@
-/** The reports that searchContact uses: the contacts in a segment, and the first and last touch of contacts. */
+/** The reports that searchContact uses: the contacts in a segment, and contacts' first and last touches. */
 import { touchAttributes } from '@firsthand/contract/contact';
 import type { OutputOf } from '@firsthand/contract/operations';
 import type { TouchesResult } from '../../../reports/queries.ts';

@@ -1,4 +1,4 @@
-/** Finds the filters in a request, and replaces segment names with the filters of the segments. */
+/** Finds the filters in a request, and replaces segment names with the segments' filters. */
 import type { Filter } from '@firsthand/contract/reports/filter';
 import { expandSegments, listSegmentNames } from '@firsthand/contract/reports/segment';
 import type { Store } from '../../../store/store.ts';
@@ -15,7 +15,7 @@ interface FilterFields<Segment> {
 export const filtersOf = <Segment = never>({ filter, step = [], first, back }: FilterFields<Segment>) =>
   [filter, ...step, first, back].filter((one) => one !== undefined);
 
-/** A request in which all segments were replaced with their filters. */
+/** A request whose segments have all been replaced with their filters. */
 export type WithoutSegments<Input> = {
   readonly [Name in keyof Input]: Name extends 'filter' | 'first' | 'back'
     ? Filter | undefined
@@ -25,8 +25,8 @@ export type WithoutSegments<Input> = {
 };
 
 /**
- * Replaces the names of segments in a request with their current filters. Rejects with Refusal('unknown_segment'), or
- * with Refusal('invalid_field') if a segment makes a filter too large.
+ * Replaces the segment names in a request with the segments' current filters. Rejects with Refusal('unknown_segment'),
+ * or with Refusal('invalid_field') if a segment makes a filter too large.
  */
 export const replaceSegments = async <Input extends FilterFields<string>>(
   store: Pick<Store, 'listSegments'>,

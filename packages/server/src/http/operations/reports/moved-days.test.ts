@@ -8,7 +8,7 @@ describe('a moved day', () => {
     ['stays on the same day', 'day', 'UTC', '2026-11-24T00:00Z', '2026-11-24T23:59Z', '2026-11-01', '2026-11-01'],
     ['moves at midnight', 'day', 'UTC', '2026-11-24T23:59Z', '2026-11-25T00:00Z', '2026-11-01', '2026-11-02'],
     [
-      'moves at midnight of the zone',
+      'moves at midnight in the time zone',
       'day',
       'Asia/Tokyo',
       '2026-11-24T14:59Z',
@@ -18,7 +18,7 @@ describe('a moved day', () => {
     ],
     ['moves into another year', 'day', 'UTC', '2026-12-30T12:00Z', '2027-01-02T12:00Z', '2026-12-30', '2027-01-02'],
     [
-      'moves across a clock change',
+      'moves across a DST change',
       'day',
       'Europe/London',
       '2026-10-24T23:30Z',
@@ -26,7 +26,15 @@ describe('a moved day', () => {
       '2026-10-24',
       '2026-10-25',
     ],
-    ['moves back with a clock', 'day', 'UTC', '2026-11-24T12:00Z', '2026-11-23T12:00Z', '2026-11-01', '2026-10-31'],
+    [
+      'moves back if the clock is set back',
+      'day',
+      'UTC',
+      '2026-11-24T12:00Z',
+      '2026-11-23T12:00Z',
+      '2026-11-01',
+      '2026-10-31',
+    ],
     ['stays within a month', 'month', 'UTC', '2026-11-01T00:00Z', '2026-11-30T23:59Z', '2026-10-01', '2026-10-01'],
     [
       'moves when a new month begins',
@@ -50,7 +58,7 @@ describe('a moved day', () => {
     expect(createMove(moving, zone, at(since), at(until))(day)).toBe(moved);
   });
 
-  it('must be a date or, to move by months, the first of a month', () => {
+  it('must be a date, or the first of a month if it moves by months', () => {
     expect(
       ['2026-11-01', '2026-11-02', 5, undefined, '2026-11-01T00:00Z', '0050-01-01'].map((value) =>
         canMove(value, 'day'),

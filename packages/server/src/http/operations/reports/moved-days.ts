@@ -11,7 +11,7 @@ const clockAt = (time: number, timeZone: string): Date => new Date(time + create
 const daysSince1970 = (clock: Date): number => Math.floor(clock.getTime() / day);
 const monthsSince1970 = (clock: Date): number => (clock.getUTCFullYear() - 1970) * 12 + clock.getUTCMonth();
 
-/** Whether a range's start or end can be moved: it must be a day or, to move by months, the first of a month. */
+/** Whether a range's start or end can be moved: it must be a day, or the first of a month if it moves by months. */
 export const canMove = (text: unknown, moving: Moving): text is string =>
   typeof text === 'string' && dayForm.test(text) && (moving === 'day' || text.endsWith('-01'));
 
@@ -29,7 +29,7 @@ export const createMove = (moving: Moving, timeZone: string, since: number, unti
   };
 };
 
-/** Returns the day after a time, or the first day of the month after it, in the time zone. */
+/** Returns the day after a time, or the first day of the next month, in the time zone. */
 export const endOfPeriod = (moving: Moving, timeZone: string, time: number): string => {
   const clock = clockAt(time, timeZone);
   const [year, month, date] = [clock.getUTCFullYear(), clock.getUTCMonth(), clock.getUTCDate()];

@@ -8,7 +8,7 @@ import { createReportRunner } from './run-report.ts';
 const isVip = { contact: { contactTagID: 'vip' } };
 const reader = { access: { kind: 'viewer' } } as const;
 
-/** Sets up a store that feeds endless parts with one contact each or, with `tags` in its catalogue, a single part. */
+/** Sets up a store that feeds one-contact pages without end or, with `tags` in its catalogue, a single page. */
 const setUp = ({ tags = [] as string[], afterEach = () => {} } = {}) => {
   const parts: unknown[] = [];
   const store = {

@@ -1,4 +1,4 @@
-/** reportPeople: lists the people behind a figure in a report. */
+/** reportPeople: lists the people behind a number in a report. */
 import { limits } from '@firsthand/contract/limits';
 import type { InputOf, OutputOf } from '@firsthand/contract/operations';
 import { type DimensionText, funnelSeconds } from '@firsthand/contract/reports/report';
@@ -18,7 +18,7 @@ import type { ReportRunner } from './run-report.ts';
 
 type Input = WithoutSegments<InputOf<'reportPeople'>>;
 
-/** Returns the figure in a report whose people a validated request lists. */
+/** Returns the number in a report whose people a validated request lists. */
 const toPeopleOf = (input: Input, range: Range, context: ResolvedNames & DimensionContext): PeopleOf => {
   const { by, value = [], step, cohort } = input;
   const group = by && {
@@ -58,7 +58,7 @@ type PersonNames = Omit<
 
 const noFields = { contactExternalID: '', contactFirstname: '', contactLastname: '', contactEmailaddress: '' };
 
-/** Returns people's names, by their numbers. */
+/** Returns people's names by their numbers. */
 const namesOf = ({ users, contacts }: PeopleNames) =>
   new Map<number, PersonNames>([
     ...users.map(({ user, userUUID }) => [-user, { contactUUID: '', ...noFields, userUUID }] as const),

@@ -7,12 +7,12 @@ const inISO = (range: { from: number; to: number } | undefined) =>
   range && [range.from, range.to].map((time) => new Date(time).toISOString().replace(':00.000Z', 'Z'));
 const timeOf = (text: string) => (text.length > 10 ? Date.parse(text) : text);
 
-describe('the range of a report', () => {
+describe('a report’s range', () => {
   it.each([
     ['a day', '2026-11-01', '2026-11-02', 'Asia/Kolkata', '2026-10-31T18:30Z', '2026-11-01T18:30Z'],
     ['a time', '2026-11-01T05:00Z', '2026-11-02', 'America/New_York', '2026-11-01T05:00Z', '2026-11-02T05:00Z'],
     ['a day without midnight', '2026-04-24', '2026-04-25', 'Africa/Cairo', '2026-04-23T22:00Z', '2026-04-24T21:00Z'],
-  ])('starts and ends with %s in the local time of the zone', (_, from, to, zone, begin, end) => {
+  ])('starts and ends with %s in the zone’s local time', (_, from, to, zone, begin, end) => {
     expect(inISO(rangesOf({ from: timeOf(from), to: timeOf(to) }, zone, now).range)).toEqual([begin, end]);
   });
 
@@ -41,7 +41,7 @@ describe('the earlier range', () => {
   it.each<Case>([
     ['a week before', 'previous', '2026-11-08/2026-11-15', 'UTC', '2026-11-01T00:00Z/2026-11-08T00:00Z'],
     [
-      'a week with a clock change',
+      'a week with a DST change',
       'previous',
       '2026-11-02/2026-11-09',
       'America/New_York',
@@ -58,7 +58,13 @@ describe('the earlier range', () => {
     ],
     ['a year before', 'year', '2026-03-29/2026-04-05', 'Europe/London', '2025-03-29T00:00Z/2025-04-04T23:00Z'],
     ['a February', 'year', '2024-02-01/2024-03-01', 'UTC', '2023-02-01T00:00Z/2023-03-01T00:00Z'],
-    ['the month before, so far', 'month', '2026-11-01/2026-11-30T18:00Z', 'UTC', '2026-10-01T00:00Z/2026-10-30T18:00Z'],
+    [
+      'the month before, up to the same time',
+      'month',
+      '2026-11-01/2026-11-30T18:00Z',
+      'UTC',
+      '2026-10-01T00:00Z/2026-10-30T18:00Z',
+    ],
     ['all of a shorter month', 'month', '2026-03-01/2026-03-30T18:00Z', 'UTC', '2026-02-01T00:00Z/2026-03-01T00:00Z'],
     ['all of a longer month', 'month', '2026-02-01/2026-03-01', 'UTC', '2026-01-01T00:00Z/2026-02-01T00:00Z'],
     ['the same day of a longer month', 'month', '2026-04-30/2026-05-01', 'UTC', '2026-03-30T00:00Z/2026-03-31T00:00Z'],
@@ -66,7 +72,7 @@ describe('the earlier range', () => {
     ['the day before a leap day', 'year', '2025-02-28/2025-03-01', 'UTC', '2024-02-28T00:00Z/2024-02-29T00:00Z'],
     ['the last day of a shorter month', 'month', '2026-03-31/2026-04-01', 'UTC', '2026-02-28T00:00Z/2026-03-01T00:00Z'],
     [
-      'the week before, so far',
+      'the week before, up to the same time',
       'week',
       '2026-11-02/2026-11-04T17:00Z',
       'America/New_York',
@@ -97,14 +103,14 @@ describe('the earlier range', () => {
     ['seven days', '2026-11-20', '2026-11-26T01:09Z', 'UTC', '2026-11-13T00:00Z/2026-11-19T01:09Z'],
     ['seven days from the first', '2026-11-01', '2026-11-07T09:00Z', 'UTC', '2026-10-25T00:00Z/2026-10-31T09:00Z'],
     [
-      'three days with a clock change',
+      'three days with a DST change',
       '2026-10-31',
       '2026-11-02T05:30Z',
       'America/New_York',
       '2026-10-28T04:00Z/2026-10-30T04:30Z',
     ],
     [
-      'the day of a clock change',
+      'the day of a DST change',
       '2026-03-29',
       '2026-03-29T01:30Z',
       'Europe/London',
@@ -149,7 +155,7 @@ describe('the offsets in a range', () => {
       milliseconds / 3_600_000,
     ]);
 
-  it('are listed at its start and at each clock change', () => {
+  it('are listed at its start and at each DST change', () => {
     expect(offsets('2026-01-15', '2026-11-30', 'Europe/London')).toEqual([
       ['2026-01-15T00:00', 0],
       ['2026-03-29T01:00', 1],

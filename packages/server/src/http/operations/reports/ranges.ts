@@ -19,7 +19,7 @@ interface RequestedRange {
   readonly compare?: ComparisonPeriod | undefined;
 }
 
-/** Returns the number of months since 1970 on the zone's clocks. */
+/** Returns the number of months since January 1970 in the zone's local time. */
 const monthOf = (time: number, offsetAt: OffsetAt): number => {
   const clock = new Date(time + offsetAt(time));
   return (clock.getUTCFullYear() - 1970) * 12 + clock.getUTCMonth();
@@ -46,8 +46,8 @@ const earlierTime = (
 };
 
 /**
- * Returns the range of equal length just before this range: in months if the range consists of whole months, otherwise
- * in local time.
+ * Returns the range of equal length just before this range: measured in months if the range consists of whole months,
+ * otherwise in local time.
  */
 const previousRange = ({ from, to }: Range, offsetAt: OffsetAt): Range => {
   const [first, end] = [monthOf(from, offsetAt), monthOf(to, offsetAt)];
@@ -72,8 +72,8 @@ const earlierOfDay = ({ from, to }: Range, compare: ComparisonPeriod, isOpen: bo
 };
 
 /**
- * Returns the earlier range to compare with. If `isOpen`, the range ends now, during its last day. The previous range
- * is then shifted by whole days, and ends at the same time of day, so that days are comparable.
+ * Returns the earlier range to compare with. If `isOpen`, the range ends now, during its last day. The earlier range is
+ * then shifted by whole days and ends at the same time of day, so that days are comparable.
  */
 const earlierRange = (range: Range, compare: ComparisonPeriod, isOpen: boolean, offsetAt: OffsetAt): Range => {
   const { from, to } = range;
@@ -122,7 +122,7 @@ export const edgesWithin = (
   maxIntervals: number,
 ): number[] => [from, ...edgesOf(from, to, interval, timeZone, maxIntervals).slice(1, -1), to];
 
-/** No known zone changes its clocks back and forth within a week. */
+/** No known zone changes its offset and back within a week. */
 const week = 7 * day;
 /** Scanning this many years week by week takes 30 ms. */
 const maxYears = 100;

@@ -56,7 +56,7 @@ const counts = { events: 8, users: 4, people: 3, sessions: 5 };
 const value = { count: 2, sum: 10, average: 5, median: 5, p95: 9 };
 
 describe('every report', () => {
-  it('covers all events in the range except those from bots by default', async () => {
+  it('by default covers all events in the range except bots’', async () => {
     expect(await queriesOf('reportTotals', {})).toEqual([
       { ...common, report: 'totals', value: null, edges: [begin, end] },
     ]);
@@ -142,7 +142,7 @@ describe('every report', () => {
     expect(text).toContain(message);
   });
 
-  it('returns its range and, with compare, the counts of the earlier range', async () => {
+  it('returns its range and, with compare, the counts in the earlier range', async () => {
     computeResult = async ({ from }) => ({
       total: { ...counts, events: from === begin ? 8 : 6 },
       intervals: [counts],
@@ -331,7 +331,7 @@ describe('reportBreakdown', () => {
     ]);
   });
 
-  it('groups by the local time of the zone', async () => {
+  it('groups by the zone’s local time', async () => {
     const range = { from: '2026-10-01', to: '2026-11-01', by: 'weekday,hour', sort: 'events', limit: '5' };
     expect(await queriesOf('reportBreakdown', range)).toMatchObject([
       {
@@ -345,7 +345,7 @@ describe('reportBreakdown', () => {
     ]);
   });
 
-  it('returns event names, and counts of everything that is not in a row', async () => {
+  it('returns event names, and counts for everything that is not in a row', async () => {
     computeResult = async () => ({
       total: counts,
       rows: [
@@ -381,7 +381,7 @@ describe('reportFunnel', () => {
     ]);
   });
 
-  it('returns the steps for each group', async () => {
+  it('returns each group’s steps', async () => {
     const [query] = await queriesOf('reportFunnel', { step, by: 'event,attr:plan', limit: 5 });
     const dimensions = [{ by: 'event' }, { attrID: 'plan' }];
     expect(query).toMatchObject({ groups: { dimensions, offsets: [[begin, 0]], limit: 5 } });

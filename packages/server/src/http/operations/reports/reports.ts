@@ -36,7 +36,7 @@ type Shared = 'from' | 'to' | 'earlier' | 'timezone' | 'through' | 'milliseconds
 
 /** The account data that a query depends on. */
 interface QueryContext extends ResolvedNames, DimensionContext {
-  /** How many intervals below the limit to leave unused, because a moving report can later cover a longer range. */
+  /** How many intervals to stay below the limit, because a moving report can later cover a longer range. */
   readonly spareIntervals: number;
 }
 
@@ -92,7 +92,7 @@ const namedGroup = (values: readonly (string | null)[], by: readonly DimensionTe
   return { values: [...values], ...(ofEvent >= 0 && { eventName: nameOf(values[ofEvent] as string) }) };
 };
 
-/** The default number of rows of a breakdown over time. */
+/** The default number of rows in a breakdown over time. */
 const rowsOverTime = 5;
 
 const breakdown: Translation<'reportBreakdown', BreakdownQuery> = {

@@ -1,4 +1,4 @@
-/** Runs reports in the engine, and the look-ups that precede them in the engine's queue. */
+/** Runs reports in the engine, and the lookups that precede them in the engine's queue. */
 
 import type { ReportQuery, ReportResult, Reports, RunReportOptions } from '../../../reports/queries.ts';
 import { Refusal } from '../../../shared/refusal.ts';
@@ -20,7 +20,7 @@ export const createReportRunner = (reports: Reports | undefined) => {
     try {
       return await work(reports, { signal, isShared });
     } catch (error) {
-      // A client's disconnect is not a fault to log. The client never receives this response.
+      // A client disconnecting is not a fault to log. The client never receives this response.
       if (signal?.aborted) throw new Refusal('no_reports', { message: 'the client disconnected' });
       throw error;
     }

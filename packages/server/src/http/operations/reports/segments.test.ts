@@ -90,7 +90,7 @@ describe('a segment', () => {
   });
 });
 
-describe('a filter of a report', () => {
+describe('a report’s filter', () => {
   const condition = { or: [{ eventIDs: [9] }, { attrID: 'plan', is: ['pro'] }] };
   beforeAll(async () => {
     await create('__proto__', { or: [{ event: 'Paid' }, { attrID: 'plan', is: 'pro' }] });
@@ -124,7 +124,7 @@ describe('a filter of a report', () => {
     expect(reports.requests).toMatchObject([{ query: { condition } }]);
   });
 
-  it('uses the segment that is saved when the report runs', async () => {
+  it('uses the segment as it is when the report runs', async () => {
     await create('Now', { event: 1 });
     expect(await queriesOf('reportTotals', { filter: { segment: 'Now' } })).toMatchObject([
       { condition: { eventIDs: [1] } },
@@ -158,7 +158,7 @@ describe('a filter of a report', () => {
       'filter.did.filter.segment',
     ],
     ['reportTotals', { filter: { segment: 7 } }, 'invalid_field', 'filter.segment'],
-  ])('is refused with the path of the segment: %s with %j', async (name, fields, code, field) => {
+  ])('is refused with the segment’s path: %s with %j', async (name, fields, code, field) => {
     const { status, body } = await ask(name, fields);
     expect([status, body.error.code, body.error.field]).toEqual([code === 'unknown_segment' ? 404 : 400, code, field]);
     expect(body.error.message).toContain(`\`${field}\` `);

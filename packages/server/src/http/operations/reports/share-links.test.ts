@@ -85,7 +85,7 @@ describe('a share link', () => {
     expect(JSON.stringify(await list())).not.toContain(shareSecret);
   });
 
-  it('ends when it expires or is revoked', async () => {
+  it('stops working when it expires or is revoked', async () => {
     const shareSecret = await createSecret({ expiresTime: new Date(start + day).toISOString() });
     time = start + day - 1;
     expect((await ask(shareSecret)).status).toBe(200);
@@ -201,8 +201,8 @@ describe('a share link', () => {
   it.each<[string, Fields, string]>([
     ['no name', { shareName: ' ' }, 'shareName'],
     ['a name with a text direction override', { shareName: 'a\u202eb' }, 'shareName'],
-    ['an end in the past', { expiresTime: start }, 'expiresTime'],
-    ['an end after more than a year', { expiresTime: start + 366 * day + 1 }, 'expiresTime'],
+    ['an expiry in the past', { expiresTime: start }, 'expiresTime'],
+    ['an expiry more than a year away', { expiresTime: start + 366 * day + 1 }, 'expiresTime'],
     ['another page', { viewPage: 'people' }, 'viewPage'],
     ['no report', { report: [] }, 'report'],
     [
@@ -227,12 +227,12 @@ describe('a share link', () => {
       'report[0].request.to',
     ],
     [
-      'a time instead of a day, with moving',
+      'a time instead of a day, moving by days',
       { moving: 'day', report: [totals({ from: 5 })] },
       'report[0].request.from',
     ],
     [
-      'a day that is not the first of a month, with moving by months',
+      'a day that is not the first of a month, moving by months',
       { moving: 'month', report: [totals({ from: '2026-11-02' })] },
       'report[0].request.from',
     ],
@@ -242,7 +242,7 @@ describe('a share link', () => {
       'report[0].request.interval',
     ],
     [
-      'too many weeks of retention',
+      'too many weeks in a retention report',
       { report: [{ part: 'a', operation: 'reportRetention', request: { from: '2020-01-01', to: '2026-01-01' } }] },
       'report[0].request.interval',
     ],
@@ -278,12 +278,12 @@ describe('a share link', () => {
       'report[0].request.filter',
     ],
     [
-      'hours of a moving day, of which there are too many at its end',
+      'a moving day that has too many hours by its end',
       { moving: 'day', report: [totals({ from: '2026-10-14', interval: 'hour' })] },
       'report[0].request.interval',
     ],
     [
-      'hours of a moving month, of which there are too many at its end',
+      'a moving month that has too many hours by its end',
       { moving: 'month', report: [totals({ from: '2026-10-01', interval: 'hour' })] },
       'report[0].request.interval',
     ],
@@ -301,7 +301,11 @@ describe('a share link', () => {
       },
       'report[0].request.interval',
     ],
-    ['a wrong filter', { report: [totals({ ...november, filter: { event: {} } })] }, 'report[0].request.filter.event'],
+    [
+      'an invalid filter',
+      { report: [totals({ ...november, filter: { event: {} } })] },
+      'report[0].request.filter.event',
+    ],
     ...['contactTagID', 'contactProfileID', 'event,contactTagID'].map((by): [string, Fields, string] => [
       `groups by ${by}`,
       { report: [{ part: 'a', operation: 'reportBreakdown', request: { ...november, by } }] },
@@ -325,7 +329,7 @@ describe('a share link', () => {
     expect(reports.requests).toEqual([]);
   });
 
-  it('is limited to 64 KiB of reports', async () => {
+  it('can have at most 64 KiB of reports', async () => {
     const values = Array.from({ length: 100 }, (_, nth) => `${nth}`.padEnd(90, 'x'));
     const big = (part: string) => ({ ...totals({ ...november, filter: { attrID: 'a', is: values } }), part });
     expect((await create({ report: ['a', 'b', 'c'].map(big) })).status).toBe(200);

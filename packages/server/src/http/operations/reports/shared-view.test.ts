@@ -26,7 +26,7 @@ const contextAt = (time: number) => ({
   },
 });
 
-/** The last minute of a day in New York, on all weekdays and in all months. */
+/** Times in the last minute of a day in New York, on every weekday and in every month. */
 const created = Date.parse('2026-11-24T04:59Z');
 const times = {
   day: Array.from({ length: 73 }, (_, nth) => created + nth * 5 * day),

@@ -12,7 +12,7 @@ import { canMove, createMove, endOfPeriod, type Moving } from './moved-days.ts';
 import type { CheckReport } from './reports.ts';
 
 export interface SharedReport {
-  /** The position of the report on the page. */
+  /** The report's position on the page. */
   readonly part: string;
   readonly operation: SharedOperation;
   /** A validated request with its time zone, and with segments replaced. */

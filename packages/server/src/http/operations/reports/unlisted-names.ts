@@ -1,5 +1,5 @@
 /**
- * Finds the names of events in a report that the catalogue doesn't list. These names are stored only in the events
+ * Finds the names of a report's events that the catalogue doesn't list. These names are stored only in the events
  * themselves.
  */
 import { unlistedNameID } from '@firsthand/contract/labels';
