@@ -13,12 +13,12 @@ const conditions: Record<string, Condition> = {
   'no event': { eventIDs: [] },
   'one of two events': { eventIDs: [2, 3] },
   'a value': { attrID: 'plan', is: ['pro'] },
-  'a part of a value': { attrID: 'plan', contains: 'r' },
+  'part of a value': { attrID: 'plan', contains: 'r' },
   'an attribute': { attrID: 'plan', exists: true },
   'no attribute': { attrID: 'plan', exists: false },
   'a small number': { attrID: 'amount', below: 3 },
   'a large number': { attrID: 'amount', above: 2.5 },
-  'an attribute beyond those with columns': { attrID: 'rare', is: ['1'] },
+  'an attribute without its own column': { attrID: 'rare', is: ['1'] },
   'some contacts': { contacts: Float64Array.of(1, 3) },
   'no contacts': { contacts: new Float64Array() },
   'any contact': { contacts: null },
@@ -35,7 +35,7 @@ const conditions: Record<string, Condition> = {
   'all of none': { and: [] },
   'any of two': { or: [{ eventIDs: [3] }, { contacts: Float64Array.of(1) }] },
   'any of none': { or: [] },
-  'people whose first value is one': { personFirst: { attrID: 'plan', is: ['pro'] } },
+  'people whose first value matches': { personFirst: { attrID: 'plan', is: ['pro'] } },
   'people whose first number is large': { personFirst: { attrID: 'amount', above: 2.5 } },
   'people who never had an attribute': { personFirst: { attrID: 'rare', exists: false } },
   'not a contact': { not: { contacts: null } },
@@ -77,7 +77,7 @@ const places: Record<string, (condition: Condition) => ReportQuery> = {
     groups: { ...grouping, limit: 2 },
   }),
   retention: (condition) => ({ ...base, condition, report: 'retention', first: null, back: null, edges }),
-  'the first event of retention': (first) => ({ ...base, report: 'retention', first, back: null, edges }),
+  'the first event in a retention report': (first) => ({ ...base, report: 'retention', first, back: null, edges }),
   'coming back': (back) => ({ ...base, report: 'retention', first: null, back, edges }),
   'both conditions of a retention report': (both) => ({ ...base, report: 'retention', first: both, back: both, edges }),
   people: (condition) => ({ ...base, ...people, condition, of: { kind: 'all' } }),
@@ -107,7 +107,7 @@ const places: Record<string, (condition: Condition) => ReportQuery> = {
   }),
 };
 
-/** An attribute without a column in files, because there are 60 more common attributes. */
+/** An attribute without a column in files, because 60 other attributes are more common. */
 const rare = new Map<string, string>([
   ...Array.from({ length: 60 }, (_, nth): [string, string] => [`a${nth}`, '']),
   ['rare', '1'],

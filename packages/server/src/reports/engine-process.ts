@@ -1,11 +1,11 @@
 /**
- * Runs DuckDB in a separate process, so that a crash in native code or a lack of memory does not end the server. The
- * next order starts a new process.
+ * Runs DuckDB in a separate process, so that a crash in native code or running out of memory does not bring down the
+ * server. The next request starts a new process.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { EngineSettings, Order, OrderName, Orders, Reply } from './messages.ts';
+import type { EngineRequest, EngineRequests, EngineSettings, Reply, RequestName } from './messages.ts';
 
 const start = fileURLToPath(new URL('./engine-start.cjs', import.meta.url));
 const source = fileURLToPath(new URL('./engine/report-engine.ts', import.meta.url));
@@ -24,7 +24,7 @@ const endMilliseconds = 3_000;
  */
 const unusableMilliseconds = 5_000;
 
-/** The process exited, could not be started, or failed to execute an order. */
+/** The process exited, could not be started, or failed to execute a request. */
 class EngineFault extends Error {
   override readonly name: string = 'EngineFault';
 }
@@ -34,9 +34,9 @@ class EngineUnusable extends EngineFault {}
  * start.
  */
 export class StateLost extends EngineFault {}
-/** The command needs more memory than DuckDB is allowed to use. */
+/** The request needs more memory than DuckDB is allowed to use. */
 export class OutOfMemory extends EngineFault {}
-/** The query was interrupted by its signal. */
+/** The query's signal interrupted it. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 }
@@ -46,12 +46,12 @@ interface PendingReply {
   reject(error: Error): void;
 }
 
-const startProcess = (settings: EngineSettings, orderMilliseconds: number) => {
+const startProcess = (settings: EngineSettings, requestTimeoutMilliseconds: number) => {
   mkdirSync(settings.folder, { recursive: true, mode: 0o700 });
   const child: ChildProcess = fork(start, [source, String(settings.niceness)], {
     cwd: settings.folder,
-    // Does not pass on the server's environment, which has secrets. More than two malloc arenas would only fragment
-    // memory (mallopt(3)).
+    // Does not pass on the server's environment, which contains secrets. More than two malloc arenas would only
+    // fragment memory (mallopt(3)).
     env: { MALLOC_ARENA_MAX: '2' },
     // Sets the server's heap limit (bin/heap.js).
     execArgv: ['--heap-growing-percent=20', '--max-semi-space-size=8'],
@@ -84,12 +84,12 @@ const startProcess = (settings: EngineSettings, orderMilliseconds: number) => {
     pending.delete(reply.id);
     if ('forgotten' in reply) pendingReply?.reject(new StateLost('the account is not open in the report process'));
     else if ('error' in reply) {
-      // Matches errors of reports that need too much memory, or exceed the limits of DuckDB's planner.
+      // Matches the errors of reports that need too much memory or exceed a limit of DuckDB's planner.
       const isTooMuch = /^Out of Memory|Maximum tree depth/.test(reply.error);
       pendingReply?.reject(isTooMuch ? new OutOfMemory(reply.error) : new EngineFault(reply.error));
     } else pendingReply?.resolve(reply.value);
   });
-  const post = (message: Order | EngineSettings) => {
+  const post = (message: EngineRequest | EngineSettings) => {
     if (child.connected) child.send(message, (error) => error && end(`the report process is gone: ${error.message}`));
   };
   post(settings);
@@ -100,26 +100,26 @@ const startProcess = (settings: EngineSettings, orderMilliseconds: number) => {
     exited,
     processID: child.pid,
     kill: end,
-    async send<Name extends OrderName>(
+    async send<Name extends RequestName>(
       name: Name,
-      order: Orders[Name]['send'],
+      request: EngineRequests[Name]['send'],
       signal?: AbortSignal,
-    ): Promise<Orders[Name]['receive']> {
+    ): Promise<EngineRequests[Name]['receive']> {
       if (ended) throw ended;
       lastID += 1;
       const id = lastID;
       let killTimer: NodeJS.Timeout | undefined;
-      const orderTimer = setTimeout(() => end('the report process does not respond'), orderMilliseconds);
+      const replyTimer = setTimeout(() => end('the report process does not respond'), requestTimeoutMilliseconds);
       const interrupt = () => {
         post({ id, do: 'cancel' });
         killTimer = setTimeout(() => end('a query could not be interrupted'), interruptMilliseconds);
       };
       try {
         const reply = new Promise<unknown>((resolve, reject) => pending.set(id, { resolve, reject }));
-        post({ ...order, id, do: name } as unknown as Order);
+        post({ ...request, id, do: name } as unknown as EngineRequest);
         if (signal?.aborted) interrupt();
         else signal?.addEventListener('abort', interrupt, { once: true });
-        const value = (await reply) as Orders[Name]['receive'];
+        const value = (await reply) as EngineRequests[Name]['receive'];
         // Checks the signal, because the last statement might have completed before the interrupt.
         signal?.throwIfAborted();
         return value;
@@ -128,7 +128,7 @@ const startProcess = (settings: EngineSettings, orderMilliseconds: number) => {
         throw error;
       } finally {
         clearTimeout(killTimer);
-        clearTimeout(orderTimer);
+        clearTimeout(replyTimer);
         signal?.removeEventListener('abort', interrupt);
       }
     },
@@ -136,10 +136,10 @@ const startProcess = (settings: EngineSettings, orderMilliseconds: number) => {
 };
 
 /**
- * Starts the process on the first order, and again after the process exits. Kills the process if it does not reply to
- * an order in time.
+ * Starts the process on the first request, and again after the process exits. Kills the process if it does not reply to
+ * a request in time.
  */
-export const createEngineProcess = (settings: EngineSettings, orderMilliseconds: number) => {
+export const createEngineProcess = (settings: EngineSettings, requestTimeoutMilliseconds: number) => {
   let running: ReturnType<typeof startProcess> | undefined;
   let starts = 0;
   let unusable: { readonly fault: EngineUnusable; readonly until: number } | undefined;
@@ -153,7 +153,7 @@ export const createEngineProcess = (settings: EngineSettings, orderMilliseconds:
   };
   return {
     /** Rejects with EngineFault, or with Interrupted when `signal` aborts before the reply. */
-    async send<Name extends OrderName>(name: Name, order: Orders[Name]['send'], signal?: AbortSignal) {
+    async send<Name extends RequestName>(name: Name, request: EngineRequests[Name]['send'], signal?: AbortSignal) {
       // Checks again after each wait, because concurrent calls can end or start a process in the meantime.
       for (let awaited: Promise<void> | undefined; awaited !== ended; ) {
         awaited = ended;
@@ -166,10 +166,10 @@ export const createEngineProcess = (settings: EngineSettings, orderMilliseconds:
       }
       if (running === undefined && unusable !== undefined && Date.now() < unusable.until) throw unusable.fault;
       if (running === undefined) {
-        running = startProcess(settings, orderMilliseconds);
+        running = startProcess(settings, requestTimeoutMilliseconds);
         starts += 1;
       }
-      return running.send(name, order, signal);
+      return running.send(name, request, signal);
     },
     /** The number of processes started so far. */
     starts: (): number => starts,

@@ -3,13 +3,13 @@ import type { EventFeedPage, ReportFeed } from '../store/report-feed.ts';
 import type { EngineProcess } from './engine-process.ts';
 import type { LastEvents } from './messages.ts';
 
-/** The number of events in a message, which then takes about 2 MB. */
+/** The maximum number of events in a message, which then takes about 2 MB. */
 const eventsPerMessage = 20_000;
 const maxAttempts = 3;
 
 const comparedFields = ['sequence', 'user', 'contact', 'eventID', 'eventTime'] as const;
 
-/** Whether the store has exactly these events in their range of sequences. */
+/** Whether the store has exactly these events in their sequence range. */
 const isSame = (last: LastEvents, fed: EventFeedPage): boolean => {
   const through = Math.min(fed.through, last.through);
   if (through < last.through && !fed.more) return false;

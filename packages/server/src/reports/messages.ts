@@ -15,7 +15,7 @@ export interface EngineSettings {
 }
 
 /**
- * The last events in an account's files. If the store has different events, it was replaced, for example by restoring a
+ * The last events in an account's files. If the store's events differ, it was replaced, for example by restoring a
  * backup.
  */
 export type LastEvents = Pick<EventFeedPage, 'sequence' | 'user' | 'contact' | 'eventID' | 'eventTime'> & {
@@ -24,23 +24,23 @@ export type LastEvents = Pick<EventFeedPage, 'sequence' | 'user' | 'contact' | '
   readonly through: number;
 };
 
-/** The process's state of an account. */
+/** The process's state for an account. */
 export interface AccountState {
-  /** The process has all events up to this sequence. */
+  /** The process has all events up to this sequence number. */
   readonly through: number;
-  /** The position in the feed of owners; null if nothing has been read yet. */
+  /** The position in the owner feed; null if nothing has been read yet. */
   readonly position: string | null;
-  /** Set only if this call opened the files of an earlier process. */
+  /** Set only if this call opened an earlier process's files. */
   readonly last: LastEvents | null;
 }
 
 /**
- * The orders that the process can execute. It executes the orders of an account one by one, except `run` and `cancel`,
- * which run concurrently.
+ * The requests that the process can execute. It executes an account's requests one at a time, except `run` and
+ * `cancel`, which run concurrently.
  */
-export interface Orders {
+export interface EngineRequests {
   /**
-   * Opens the account's files, or rechecks open ones. If files are damaged, deletes all of them; the account is then
+   * Opens the account's files, or rechecks open ones. If any file is damaged, deletes all of them; the account is then
    * empty.
    */
   readonly open: { readonly send: { readonly account: number }; readonly receive: AccountState };
@@ -63,10 +63,10 @@ export interface Orders {
   /** Writes the events that are only in memory, unless there are few, and exits the process. */
   readonly end: { readonly send: Record<never, never>; readonly receive: undefined };
 }
-export type OrderName = keyof Orders;
+export type RequestName = keyof EngineRequests;
 
-export type Order =
-  | { [Name in OrderName]: { readonly id: number; readonly do: Name } & Orders[Name]['send'] }[OrderName]
+export type EngineRequest =
+  | { [Name in RequestName]: { readonly id: number; readonly do: Name } & EngineRequests[Name]['send'] }[RequestName]
   /** Interrupts the query that this `run` started. */
   | { readonly id: number; readonly do: 'cancel' };
 

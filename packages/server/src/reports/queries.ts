@@ -1,4 +1,4 @@
-/** The queries and results of reports: plain data, with names resolved to numbers and times to milliseconds. */
+/** The queries and results of reports: plain data, with names resolved to numbers, and times in milliseconds. */
 
 /** A condition on an event. The contract limits depth, count and lengths. */
 export type Condition =
@@ -6,14 +6,14 @@ export type Condition =
   | { readonly or: readonly Condition[] }
   | { readonly not: Condition }
   /**
-   * Compares the attribute's value in the person's first event ever that has the attribute. Events from bots are
-   * included only if the query counts them.
+   * Compares the attribute's value in the person's first event ever with that attribute. Events from bots are included
+   * only if the query counts them.
    */
   | { readonly personFirst: Comparison }
   /** The event belongs to one of these contacts, identified by number; if null, to any contact. */
   | { readonly contacts: Float64Array | null }
   /**
-   * The event's person has `atLeast` to `atMost` (null: any number) events that meet `did` with from ≤ eventTime < to,
+   * The event's person has `atLeast` to `atMost` (null: no maximum) events that meet `did` with from ≤ eventTime < to,
    * which can be outside the query's range. Events from bots count only if the query counts them. `did` is not nested.
    */
   | {
@@ -34,7 +34,7 @@ export type Comparison =
   /** The value contains the text (case-sensitive). */
   | { readonly attrID: string; readonly contains: string }
   | { readonly attrID: string; readonly exists: boolean }
-  /** The value is a decimal number (`decimalNumber`) less or greater than this number. */
+  /** The value is a decimal number (`decimalNumber`) less than or greater than this number. */
   | { readonly attrID: string; readonly below: number }
   | { readonly attrID: string; readonly above: number };
 
@@ -46,7 +46,7 @@ export const numberLimit = 1e100;
 /** The pause after which a user's next event starts a new session. */
 export const sessionPauseMilliseconds = 30 * 60_000;
 
-/** The events of a report: the account's events with from ≤ eventTime < to. */
+/** A report's events: the account's events with from ≤ eventTime < to. */
 interface QueryBase {
   readonly account: number;
   readonly from: number;
@@ -75,9 +75,9 @@ export interface Measures {
   readonly users: number;
   readonly people: number;
   /**
-   * Sessions with at least one event of the set. A session consists of a user's events in the report's range (or,
-   * without a user, the logged contact's) without a pause of sessionPauseMilliseconds between them, whether they meet
-   * the condition or not.
+   * Sessions with at least one event in the set. A session consists of a user's events in the report's range (or,
+   * without a user, the logged contact's) without a pause of sessionPauseMilliseconds between them, whether or not they
+   * meet the condition.
    */
   readonly sessions: number;
   /**
@@ -118,15 +118,15 @@ export interface TotalsResult {
   readonly intervals: readonly Measures[];
 }
 
-/** The numbers of the contacts that have a value. */
+/** The numbers of the contacts with a value. */
 export interface ContactList {
   readonly value: string;
   readonly contacts: Float64Array;
 }
 
 /**
- * The hosts of the account's sites, and suffixes for all hosts of a domain (`.shop.example`). Their pages are not
- * referrers.
+ * The hosts of the account's sites, and suffixes that cover all hosts in a domain (`.shop.example`). Their pages are
+ * not referrers.
  */
 export interface OwnSites {
   readonly hosts: readonly string[];
@@ -147,8 +147,8 @@ export type Dimension =
   | { readonly by: 'weekday' | 'hour' }
   /**
    * The attribute's value in the session's first or last event that has it. `personFirst`: in the person's first event
-   * ever that has it, which can be outside the query's range. Events from bots are included only if the query counts
-   * them.
+   * ever with the attribute, which can be outside the query's range. Events from bots are included only if the query
+   * counts them.
    */
   | { readonly attrID: string; readonly of: 'first' | 'last' | 'personFirst' }
   /**
@@ -176,15 +176,16 @@ export interface BreakdownQuery extends QueryBase {
   /** Adds `intervals` to the rows. The edges have the same form as in TotalsQuery. */
   readonly edges?: readonly number[];
   /**
-   * Adds `among` to the total and the rows. Groups that have only such events come last, as rows with zeros, within the
-   * limit.
+   * Adds the count `among` to the total and the rows. Groups whose only events are those that meet this condition come
+   * last, as rows with zeros, within the limit.
    */
   readonly among?: { readonly condition: Condition | null };
 }
-/** The dimensions of groups, with the offsets of local time. */
+/** The dimensions of groups, with the local time's offsets. */
 export type Grouping = Pick<BreakdownQuery, 'dimensions' | 'offsets'>;
 /**
- * The measures, with `among`: the number of people with an event in the group that meets the query's `among` condition.
+ * The measures and, if the query has `among`, the number of people with an event in the group that meets that
+ * condition.
  */
 type MeasuresAmong = Measures & { readonly among?: number };
 export interface BreakdownResult {
@@ -217,8 +218,8 @@ export interface FunnelQuery extends QueryBase {
 }
 /**
  * For each step after the first, the time from the first step in milliseconds; null if no person reached it. The time
- * ends at the first event that completes the step, and starts at the latest first-step event from which this is
- * possible.
+ * ends at the first event that completes the step, and starts at the latest first-step event from which the step can be
+ * completed then.
  */
 type StepTimes = readonly ({ readonly average: number; readonly median: number; readonly p95: number } | null)[];
 /**
@@ -230,7 +231,7 @@ export interface FunnelResult {
   readonly steps: StepCounts;
   readonly times?: StepTimes;
   /**
-   * A unit belongs to the groups of its first event that meets the first step. Sorted by the count of the first step,
+   * A unit belongs to the groups of its first event that meets the first step. Sorted by the first step's count,
    * descending, then by values as in BreakdownResult. Absent unless groups were requested.
    */
   readonly rows?: readonly {
@@ -260,25 +261,25 @@ export interface RetentionResult {
    */
   readonly cohorts: Cohorts;
   /**
-   * A person belongs to the groups of its first event that meets `first`. Sorted by people, descending, then by values
-   * as in BreakdownResult. Absent unless groups were requested.
+   * A person belongs to the groups of their first event that meets `first`. Sorted by people, descending, then by
+   * values as in BreakdownResult. Absent unless groups were requested.
    */
   readonly rows?: readonly { readonly values: readonly (string | null)[]; readonly cohorts: Cohorts }[];
   /** The number of groups that are in no row. Absent if there are none. */
   readonly others?: { readonly groups: number };
 }
 
-/** One group; `values` in the order of the dimensions. */
+/** One group; `values` are in the order of the dimensions. */
 export type Group = Grouping & { readonly values: readonly (string | null)[] };
 
-/** The people behind a figure in a report. */
+/** The people behind a number in a report. */
 export type PeopleOf =
   /** Every event that meets the condition. */
   | { readonly kind: 'all' }
-  /** The events of one group of a breakdown. */
+  /** The events in one group of a breakdown. */
   | ({ readonly kind: 'group' } & Group)
   /**
-   * The people who reached a step (0 is the first) and, with `dropped`, did not reach the next step; with `group`, in
+   * The people who reached a step (0 is the first) and, if `dropped`, did not reach the next step; with `group`, in
    * that group of the funnel. If `per` is 'session', they did so in at least one session.
    */
   | ({ readonly kind: 'step'; readonly step: number; readonly dropped: boolean; readonly group?: Group } & Pick<
@@ -296,10 +297,7 @@ export type PeopleOf =
       readonly group?: Group;
     } & Pick<RetentionQuery, 'first' | 'back' | 'edges'>);
 
-/**
- * The order of people: by the time of the newest event, by the number of events, or by the sum of the attribute
- * `value`.
- */
+/** The order of people: by newest event, by number of events, or by the sum of the attribute `value`. */
 export type PeopleSort = 'lastTime' | 'events' | 'sum';
 
 /** A position in the list of people. */
@@ -326,7 +324,8 @@ export interface PeopleQuery extends QueryBase {
   /** The page starts after this position. Null for the first page. */
   readonly beyond: PeopleEnd | null;
   /**
-   * Only events up to this sequence count, so that later pages are consistent with the first page. Null for all events.
+   * Only events up to this sequence number count, so that later pages are consistent with the first page. Null for all
+   * events.
    */
   readonly until: number | null;
 }
@@ -341,7 +340,7 @@ export interface PeopleResult {
   readonly next: PeopleEnd | null;
 }
 
-/** For each contact, the first and last values of attributes in all its events. The range is ignored. */
+/** For each contact, the first and last values of attributes in all of its events. The range is ignored. */
 export interface TouchesQuery extends QueryBase {
   readonly report: 'touches';
   /** The numbers of at most 1,000 contacts. */
@@ -355,7 +354,7 @@ interface Touch {
   /** Each attribute's value in the first or last event that has it; null if no event has it. */
   readonly values: readonly (string | null)[];
   /**
-   * For the first touch, as in `firstReferrerHost`; for the last touch, the last host that is not one of the account's
+   * For the first touch, as in `firstReferrerHost`; for the last touch, the last host that is not among the account's
    * own sites.
    */
   readonly referrerHost: string | null;
@@ -368,7 +367,7 @@ export interface TouchesResult {
 export interface LiveQuery extends QueryBase {
   readonly report: 'live';
   readonly own: OwnSites;
-  /** The maximum number of rows of each list. */
+  /** The maximum number of rows in each list. */
   readonly limit: number;
 }
 /**
@@ -407,24 +406,27 @@ export type ResultOf<One extends ReportQuery> = ReportTypes[One['report']]['resu
 
 export interface ReportResult<One extends ReportQuery> {
   readonly result: ResultOf<One>;
-  /** The result includes all events up to this sequence, and all owner changes acknowledged before the report began. */
+  /**
+   * The result includes all events up to this sequence number, and all owner changes acknowledged before the report
+   * began.
+   */
   readonly through: number;
 }
 export interface RunReportOptions {
   /** Aborts when the client disconnects. */
   readonly signal?: AbortSignal | undefined;
-  /** The report is for a share link, so reports for members take precedence. */
+  /** Whether the report is for a share link; members' reports take precedence over these. */
   readonly isShared?: boolean | undefined;
 }
 
 /**
- * Runs reports. Throws Refusal('report_too_slow') after the time limit, Refusal('no_reports') if the engine is
+ * Runs reports. Throws Refusal('report_too_slow') after the time limit, or Refusal('no_reports') if the engine is
  * unavailable.
  */
 export interface Reports {
   run<One extends ReportQuery>(query: One, options?: RunReportOptions): Promise<ReportResult<One>>;
   /**
-   * Runs a task that a report needs first, with a report's queue slot and time limit, which aborts `signal`. Throws
+   * Runs a task that must precede a report, with a report's queue slot and time limit, which aborts `signal`. Throws
    * like `run`.
    */
   prepare<Value>(

@@ -18,7 +18,7 @@ import { createTestReports } from '../../test/fixtures/reports/test-reports.ts';
 import { runs } from '../../test/fixtures/runs.ts';
 import type { ReportQuery } from './queries.ts';
 
-/** The times of the last events, for worlds whose events arrive in chronological order. */
+/** The time of each world's last event, for worlds whose events arrive in chronological order. */
 const clocks = new WeakMap<TestFeed, number>();
 /** Worlds like most accounts: pages log all events, and each browser belongs to one person. */
 const websites = new WeakSet<TestFeed>();
@@ -82,7 +82,7 @@ const historyWith = (
     .map(([isWebsite, isInOrder, first, steps]) => ({ isWebsite, isInOrder, first, steps }));
 const history = historyWith(fc.boolean(), events, query);
 
-/** Generates long sessions of two users, and totals over even longer intervals. */
+/** Generates two users' long sessions, and totals over even longer intervals. */
 const busyHistory = historyWith(
   fc.constant(true),
   fc.array(
@@ -141,7 +141,7 @@ const { worlds, add, check, purged, restart, close } = createTestReports();
 const maxOpenWorlds = 50;
 afterAll(close);
 
-/** Checks queries about a new world while its history proceeds. Returns the world's account. */
+/** Checks queries about a new world as its history unfolds. Returns the world's account. */
 const checkHistory = async ({
   isWebsite,
   isInOrder,
@@ -162,7 +162,7 @@ const checkHistory = async ({
   return account;
 };
 
-test('returns the same results as the model after any changes between queries, and after a restart', async () => {
+test('returns the same results as the model whatever changes between queries, and after a restart', async () => {
   await fc.assert(
     fc.asyncProperty(history, query, async (generated, last) => {
       await check(await checkHistory(generated), last);
@@ -192,7 +192,7 @@ test('returns the same first groups as the model if there are many groups', asyn
   );
 });
 
-test('puts a group with the most people first even if it has few sessions', async () => {
+test('puts the group with the most people first, even if it has few sessions', async () => {
   const world = createFeed();
   const account = add(world);
   let eventTime = 0;

@@ -23,7 +23,7 @@ it('stops the preparation of a report at the time limit', async () => {
   await expect(setUp(1).prepare(1, until)).rejects.toMatchObject({ code: 'report_too_slow' });
 });
 
-it('stops the preparation when the client disconnects, and rejects with the reason of the abort signal', async () => {
+it('stops the preparation when the client disconnects, and rejects with the abort signal’s reason', async () => {
   const client = new AbortController();
   const prepared = setUp(60_000).prepare(1, until, { signal: client.signal });
   client.abort(new Error('gone'));

@@ -16,16 +16,16 @@ export interface ReportsOptions {
   readonly threads: number;
   /** Called when the engine fails. The report itself is refused. */
   readonly onFault?: (error: Error) => void;
-  /** The time limit of a query, less than `orderMilliseconds`. */
+  /** The time limit of a query; must be less than `requestTimeoutMilliseconds`. */
   readonly limitMilliseconds?: number;
   /**
-   * How long a report waits until the engine is up to date; `limitMilliseconds` by default. If the first report of an
-   * account is refused, the build of its files continues.
+   * How long a report waits for the engine to catch up; by default, `limitMilliseconds`. If an account's first report
+   * is refused, its files keep building in the background.
    */
   readonly buildMilliseconds?: number;
-  /** The process is killed if an order gets no reply within this time. */
-  readonly orderMilliseconds?: number;
-  /** The time without a report after which the process exits. */
+  /** The process is killed if a request gets no reply within this time. */
+  readonly requestTimeoutMilliseconds?: number;
+  /** The process exits after this time without a report. */
   readonly idleMilliseconds?: number;
   /** The maximum number of events in a file. */
   readonly eventsPerFile?: number;
@@ -40,16 +40,16 @@ export interface ReportsOptions {
 const maxRunning = 3;
 const maxWaiting = 19;
 /**
- * The maximum number of running or waiting reports for one account, or for all share links together. It leaves slots
+ * The maximum number of running or waiting reports for one account, or for all share links together, which leaves slots
  * for other accounts.
  */
 const maxPerAccount = 11;
 const retryAfterSeconds = 5;
-const outOfMemoryMessage = 'the report needs more memory than it may take: use a shorter range or a narrower filter';
+const outOfMemoryMessage = 'the report needs more memory than allowed: use a shorter range or a narrower filter';
 
 /**
- * Shares runs of `work` between callers. A caller needs a run that begins after the call, so a call during a run waits
- * for the next run, which all waiting callers share.
+ * Shares runs of `work` between callers. A call during a run waits for the next run, which all waiting callers share,
+ * because a caller needs a run that begins after the call.
  */
 const createSharedRuns = (work: (account: number) => Promise<void>) => {
   const rounds = new Map<number, { readonly current: Promise<void>; next: Promise<void> | undefined }>();
@@ -151,14 +151,14 @@ const createAdmission = () => {
   };
 };
 
-/** Counts concurrent uses of the engine, and ends the engine after `idleMilliseconds` without a use. */
+/** Counts concurrent uses of the engine, and ends it after `idleMilliseconds` without any. */
 const createUses = (end: () => Promise<void>, idleMilliseconds: number) => {
   let uses = 0;
   let idle: NodeJS.Timeout | undefined;
   let closed = false;
   return {
     /**
-     * Runs `work`; the process does not count as idle until it ends. Rejects with a Refusal once the reports are
+     * Runs `work`; until it ends, the process does not count as idle. Rejects with a Refusal once the reports are
      * closed.
      */
     async use<Value>(work: () => Promise<Value>): Promise<Value> {
@@ -190,11 +190,11 @@ export interface ReportsMeasures {
   readonly processID: number | undefined;
 }
 
-/** Reports with files, which are in a folder that has a subfolder for each account. */
+/** Reports with their files, which are in a folder with a subfolder for each account. */
 export interface FiledReports extends Reports {
   accountsWithFiles(): Promise<number[]>;
   /**
-   * Resolves when no file of the account contains an event whose erasure was stored before the call. Resolves
+   * Resolves when none of the account's files contains an event whose erasure was stored before the call. Resolves
    * immediately if the account has no files. Rejects like `run`.
    */
   purged(account: number): Promise<void>;
@@ -217,14 +217,14 @@ export const createReports = ({
   onFault = () => {},
   limitMilliseconds = 10_000,
   buildMilliseconds = limitMilliseconds,
-  orderMilliseconds = 5 * 60_000,
+  requestTimeoutMilliseconds = 5 * 60_000,
   idleMilliseconds = 5 * 60_000,
   eventsPerFile = 1_000_000,
   niceness = 5,
 }: ReportsOptions): FiledReports => {
   const engine = createEngineProcess(
     { folder, memoryBytes: memory, threads, eventsPerFile, niceness },
-    orderMilliseconds,
+    requestTimeoutMilliseconds,
   );
   const takeTurn = createFairQueue(maxRunning);
   const { active, admit } = createAdmission();

@@ -26,7 +26,7 @@ const log = (...events: Partial<NewModelEvent & { amount: string }>[]): number =
 };
 
 describe('a report', () => {
-  test('starts a new session after exactly 30 minutes, and cuts a session at `from`', async () => {
+  test('starts a new session after exactly 30 minutes, and clips sessions at `from`', async () => {
     const account = log({}, { eventTime: halfHour - 1 }, { eventTime: 2 * halfHour - 1 });
     const sessions = async (from: number) =>
       ((await run({ ...totals, account, from, edges: [from, to] })) as ResultOf<TotalsQuery>).total;
@@ -42,7 +42,7 @@ describe('a report', () => {
     expect(total.value?.p95).toBeCloseTo(94.975);
   });
 
-  test('orders events of the same millisecond by when they were stored', async () => {
+  test('orders events in the same millisecond by when they were stored', async () => {
     const steps = [{ eventIDs: [1] }, { eventIDs: [2] }];
     const funnel: FunnelQuery = { ...base, report: 'funnel', steps, withinMilliseconds: 0, per: 'person' };
     const stepsOf = async (...eventIDs: number[]) =>

@@ -233,7 +233,7 @@ test('refuses a report whose process was killed, and starts another process for 
 
 test('replaces a process that does not respond', async () => {
   const { reports, right, faults } = setUp({
-    orderMilliseconds: 3_000,
+    requestTimeoutMilliseconds: 3_000,
     limitMilliseconds: 60_000,
     buildMilliseconds: 60_000,
   });

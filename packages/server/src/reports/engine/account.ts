@@ -21,7 +21,7 @@ import type { Snapshot } from './source.ts';
  */
 const minFileShare = 0.01;
 
-/** Tracks reports in progress, because the files and tables that they read must not be deleted. */
+/** Tracks running reports, because the files and tables that they read must not be deleted. */
 const createReaders = () => {
   const readers = new Set<Promise<unknown>>();
   return {
@@ -38,7 +38,7 @@ const createReaders = () => {
 };
 
 /**
- * Opens an account's files and creates its tables. If files are damaged, deletes all of them; the account is then
+ * Opens an account's files and creates its tables. If any file is damaged, deletes all of them; the account is then
  * empty.
  */
 export const openAccount = async (
@@ -84,8 +84,8 @@ export const openAccount = async (
   /** Writes the tail to a file. */
   const flush = async (): Promise<void> => {
     if (events.tailEvents === 0 || position === null) return;
-    // Writes the owners only if no file contains erased events. Otherwise, the position stays before the erasures, so
-    // that the feed repeats them after a crash.
+    // Writes the owners only if no file contains erased events. Otherwise, the stored position stays before the
+    // erasures, so that the feed returns them again after a crash.
     const replacedOwners = events.isPurged() ? await owners.write(parquetFiles, position) : [];
     const { names, dropTail } = await events.writeTail();
     await commit([...names, ...replacedOwners]);
@@ -143,7 +143,7 @@ export const openAccount = async (
         bounds,
         cutUntil: erasures.stored.cutUntil,
         memoryBytes: settings.memoryBytes,
-        greatestContact: async (connection) => Math.max(bounds.contact, await owners.greatest(connection)),
+        highestContact: async (connection) => Math.max(bounds.contact, await owners.highestContact(connection)),
       };
     },
     readers,
@@ -151,7 +151,7 @@ export const openAccount = async (
     async save(): Promise<void> {
       if (events.tailEvents >= minFileShare * settings.eventsPerFile) await flush();
     },
-    /** Frees the memory and keeps the files. */
+    /** Frees memory but keeps the files. */
     async close(): Promise<void> {
       await readers.done();
       await work(async (connection) => {

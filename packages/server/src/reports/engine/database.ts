@@ -13,7 +13,7 @@ const maxFreeSpaceShare = 0.5;
 
 /** The name of the file that the process locks while it uses the folder. */
 const lockName = 'lock';
-/** How long to wait for the lock: the process of a killed server might still be exiting. */
+/** How long to wait for the lock: a killed server's report process might still be exiting. */
 const lockMilliseconds = 5_000;
 
 const quote = (text: string): string => `'${text.replaceAll("'", "''")}'`;
@@ -39,7 +39,9 @@ const computeSpillLimit = (folder: string): number => {
   return Math.min(maxSpilledBytes, maxFreeSpaceShare * bavail * bsize);
 };
 
-/** Opens the database. The working directory must be `folder`, because all other SQL names files relative to it. */
+/**
+ * Opens the database. The working directory must be `folder`, because all other SQL uses file paths relative to it.
+ */
 export const openDatabase = async ({ folder, memoryBytes, threads }: EngineSettings): Promise<DuckDBInstance> => {
   const instance = await DuckDBInstance.create(':memory:', {
     memory_limit: `${Math.round(memoryBytes / 2 ** 20)}MiB`,

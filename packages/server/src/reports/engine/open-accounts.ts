@@ -1,4 +1,4 @@
-/** The accounts that the process has open, and the queues of their orders. */
+/** The accounts that the process has open, and a request queue for each. */
 import type { DuckDBInstance } from '@duckdb/node-api';
 import type { AccountState, EngineSettings } from '../messages.ts';
 import { type Account, openAccount } from './account.ts';
@@ -10,7 +10,7 @@ import { type Account, openAccount } from './account.ts';
 const maxOpen = 4;
 const unusedMilliseconds = 30_000;
 
-/** Thrown for an order for an account that is not open. */
+/** Thrown for a request about an account that is not open. */
 export class NotOpen extends Error {}
 
 /** `open` and `discard` must be called within `inTurn`. */
@@ -18,7 +18,7 @@ export const createOpenAccounts = (instance: DuckDBInstance, settings: EngineSet
   /** The open accounts, least recently opened first. */
   const accounts = new Map<number, Account>();
   const lastUsed = new Map<number, number>();
-  /** The most recent order for each account, which later orders wait for. */
+  /** The most recent request for each account, which later requests wait for. */
   const queues = new Map<number, Promise<unknown>>();
 
   const close = async (account: number): Promise<void> => {
@@ -28,7 +28,7 @@ export const createOpenAccounts = (instance: DuckDBInstance, settings: EngineSet
     await closing?.close();
   };
   /**
-   * Executes the orders of an account one by one. Closes the account after a fault, so that the next order reopens it
+   * Executes an account's requests one at a time. Closes the account after a fault, so that the next request reopens it
    * from its files.
    */
   const inTurn = <Value>(account: number, work: () => Promise<Value>): Promise<Value> => {
@@ -83,7 +83,7 @@ export const createOpenAccounts = (instance: DuckDBInstance, settings: EngineSet
       closeUnused();
       return { ...result.progress, last: open ? null : await result.readLast() };
     },
-    /** Resolves when all reports that are now in progress have finished reading. */
+    /** Resolves when all reports that are now running have finished reading. */
     readersDone: () => Promise.allSettled([...accounts.values()].map((each) => each.readers.done())),
   };
 };

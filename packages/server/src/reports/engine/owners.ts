@@ -1,6 +1,6 @@
 /**
- * Stores the owners of users' events, as ranges of sequences (stretches), with merges applied. The stretches and merges
- * are in the tables `owners_<account>` and `merged_<account>`.
+ * Stores the owners of users' events, as ranges of sequence numbers (stretches), with merges applied. The stretches and
+ * merges are in the tables `owners_<account>` and `merged_<account>`.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { OwnerFeedPage } from '../../store/report-feed.ts';
@@ -17,8 +17,8 @@ const columns = clause`"user" BIGINT, after BIGINT, through BIGINT, contact BIGI
 type StoredOwners = Pick<Manifest, 'owners' | 'merged' | 'position'>;
 
 /**
- * Returns a HAVING condition on the stretches of a user: whether all of the user's events up to the sequence belong to
- * one contact.
+ * Returns a HAVING condition on a user's stretches: whether all of the user's events up to the sequence number belong
+ * to one contact.
  */
 export const isWhole = (through: number): SQL => sql`count(*) = 1 AND max(after) = 0 AND min(through) >= ${through}`;
 
@@ -32,7 +32,7 @@ const withPersons = (rows: SQL, { merged }: Tables): SQL =>
   clause`SELECT o."user", o.after, o.through, o.contact, coalesce(m.owner, o.contact) AS person
     FROM ${rows} o LEFT JOIN ${merged} m ON m.contact = o.contact`;
 
-/** Replaces the stretches of users. */
+/** Replaces users' stretches. */
 const replaceStretches = async (
   connection: DuckDBConnection,
   tables: Tables,
@@ -109,7 +109,7 @@ export const createOwners = (account: number, manifest: StoredOwners | null) => 
       await connection.run('COMMIT');
       await count(connection);
     },
-    /** Writes the owners at a position of the feed. Returns the names of the replaced files. */
+    /** Writes the owners as of a feed position. Returns the names of the replaced files. */
     async write({ write }: ParquetFiles, position: string): Promise<string[]> {
       if (stored?.position === position) return [];
       const replaced = stored ? [stored.owners.name, stored.merged.name] : [];
@@ -120,8 +120,8 @@ export const createOwners = (account: number, manifest: StoredOwners | null) => 
       };
       return replaced;
     },
-    /** Returns the highest number of a contact that owns events. */
-    async greatest(connection: DuckDBConnection): Promise<number> {
+    /** Returns the highest number of any contact that owns events. */
+    async highestContact(connection: DuckDBConnection): Promise<number> {
       const [row] = await run(
         connection,
         sql`SELECT greatest((SELECT coalesce(max(person), 0) FROM ${owners}), (SELECT coalesce(max(owner), 0) FROM ${merged})) AS contact`,
@@ -129,7 +129,7 @@ export const createOwners = (account: number, manifest: StoredOwners | null) => 
       return Number(row?.contact);
     },
     /**
-     * Returns how to find the person of an event `e`: a contact if positive, a user without a contact if negative.
+     * Returns how to find an event's person (alias `e`): a contact if positive, a user without a contact if negative.
      * `areLogged` is whether there can be events that were logged with a contact.
      */
     personOf(areLogged: boolean) {

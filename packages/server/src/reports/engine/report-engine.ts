@@ -1,8 +1,8 @@
-/** The report process, which executes the server's orders in DuckDB (messages.ts). */
+/** The report process, which executes the server's requests in DuckDB (messages.ts). */
 import { readdirSync, rmSync } from 'node:fs';
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import type { OwnerFeedPage } from '../../store/report-feed.ts';
-import type { EngineSettings, Order, Reply } from '../messages.ts';
+import type { EngineRequest, EngineSettings, Reply } from '../messages.ts';
 import type { ReportQuery, ReportResult, ResultOf } from '../queries.ts';
 import type { Account } from './account.ts';
 import { openDatabase, spillFolder, withConnection } from './database.ts';
@@ -36,7 +36,7 @@ const compute = (connection: DuckDBConnection, source: Source, query: ReportQuer
   }
 };
 
-/** Runs reports, which can be canceled by the ID of their order. */
+/** Runs reports, which can be canceled by request ID. */
 const createReportRunner = (instance: DuckDBInstance) => {
   const running = new Map<number, { cancel(): void }>();
   return {
@@ -91,7 +91,7 @@ const createEngine = (instance: DuckDBInstance, settings: EngineSettings, end: (
       step = await inTurn(account, () => accounts.get(account).purgeStep());
     if (isRemoved) await clearSpilled();
   };
-  /** Resolves when no file of the account contains events that were erased before the call. */
+  /** Resolves when none of the account's files contains events that were erased before the call. */
   const purge = (account: number): Promise<void> => {
     const purging = purges.get(account) ?? purgeAll(account).finally(() => purges.delete(account));
     purges.set(account, purging);
@@ -104,28 +104,28 @@ const createEngine = (instance: DuckDBInstance, settings: EngineSettings, end: (
 
   return {
     cancel: runner.cancel,
-    async execute(order: Exclude<Order, { do: 'cancel' }>): Promise<unknown> {
-      switch (order.do) {
+    async execute(request: Exclude<EngineRequest, { do: 'cancel' }>): Promise<unknown> {
+      switch (request.do) {
         case 'open':
-          return inTurn(order.account, () => accounts.open(order.account));
+          return inTurn(request.account, () => accounts.open(request.account));
         case 'append':
-          return inTurn(order.account, () => accounts.get(order.account).append(order.events));
+          return inTurn(request.account, () => accounts.get(request.account).append(request.events));
         case 'owners':
-          return applyOwners(order.account, order.owners);
+          return applyOwners(request.account, request.owners);
         case 'discard':
-          return inTurn(order.account, () => accounts.discard(order.account));
+          return inTurn(request.account, () => accounts.discard(request.account));
         case 'forget':
-          await inTurn(order.account, async () => {
-            await accounts.open(order.account);
-            await accounts.discard(order.account);
+          await inTurn(request.account, async () => {
+            await accounts.open(request.account);
+            await accounts.discard(request.account);
           });
           return clearSpilled();
         case 'purge':
-          do await purge(order.account);
-          while (accounts.isPurgeDue(order.account));
+          do await purge(request.account);
+          while (accounts.isPurgeDue(request.account));
           return;
         case 'run':
-          return runner.run(order.id, accounts.get(order.query.account), order.query);
+          return runner.run(request.id, accounts.get(request.query.account), request.query);
         case 'end':
           await Promise.allSettled(purges.values());
           await Promise.all(accounts.numbers().map((account) => inTurn(account, () => accounts.get(account).save())));
@@ -135,14 +135,14 @@ const createEngine = (instance: DuckDBInstance, settings: EngineSettings, end: (
   };
 };
 
-/** Waits for the settings, then executes orders until the server disconnects. */
+/** Waits for the settings, then executes requests until the server disconnects. */
 export const startEngine = ({
   send,
   on,
 }: {
   /** `sent` is called after the server has received the reply. */
   send(reply: Reply, sent?: () => void): void;
-  on(listener: (order: unknown) => void): void;
+  on(listener: (request: unknown) => void): void;
 }) => {
   let engine: Promise<ReturnType<typeof createEngine>> | undefined;
   on(async (message) => {
@@ -153,13 +153,13 @@ export const startEngine = ({
       engine = openDatabase(settings).then((instance) => createEngine(instance, settings, end));
       return engine.catch((error: Error) => send({ missing: error.message }));
     }
-    const order = message as Order;
+    const request = message as EngineRequest;
     const started = await engine;
-    if (order.do === 'cancel') return started.cancel(order.id);
-    return started.execute(order).then(
-      (value) => send({ id: order.id, value }),
+    if (request.do === 'cancel') return started.cancel(request.id);
+    return started.execute(request).then(
+      (value) => send({ id: request.id, value }),
       (error: Error) =>
-        send(error instanceof NotOpen ? { id: order.id, forgotten: true } : { id: order.id, error: error.message }),
+        send(error instanceof NotOpen ? { id: request.id, forgotten: true } : { id: request.id, error: error.message }),
     );
   });
 };

@@ -4,7 +4,7 @@ import type { Condition } from '../queries.ts';
 import type { Columns } from './files/columns.ts';
 import type { SQL } from './sql.ts';
 
-/** A condition on the event's person. */
+/** A condition on an event's person. */
 export type PersonCondition = Extract<
   Condition,
   { readonly contacts: unknown } | { readonly did: unknown } | { readonly personFirst: unknown }
@@ -14,7 +14,7 @@ export type PersonCondition = Extract<
 export interface Snapshot {
   readonly columns: Columns;
   /**
-   * The SQL to find the person of an event `e`, and the tables that it reads: `owners`, with the users (`user`) owned
+   * SQL that finds an event's person (alias `e`), and the tables that it reads: `owners`, with the users (`user`) owned
    * by contacts, and `merged`, with the merged contacts.
    */
   readonly person: {
@@ -23,9 +23,9 @@ export interface Snapshot {
     readonly owners: SQL;
     readonly merged: SQL;
   };
-  /** Returns a query of events with these columns. */
+  /** Returns a query for the events with these columns. */
   select(names: readonly string[]): SQL;
-  /** Returns the same query, split into parts in the order of sequences. */
+  /** Returns the same query, split into parts in sequence order. */
   parts(names: readonly string[]): SQL[];
   /** The table of irregular visitors, whose sessions are not numbered, and the number of these visitors (visits.ts). */
   readonly irregular: { readonly table: SQL; readonly visitors: number | 'all' };
@@ -34,12 +34,12 @@ export interface Snapshot {
   /** The latest time of the events that retention has deleted. */
   readonly cutUntil: number;
   readonly memoryBytes: number;
-  /** Returns the highest number of a contact that was logged with an event or owns events. */
-  greatestContact(connection: DuckDBConnection): Promise<number>;
+  /** Returns the highest number of any contact that was logged with an event or owns events. */
+  highestContact(connection: DuckDBConnection): Promise<number>;
   readonly through: number;
 }
 
 export interface Source extends Snapshot {
-  /** Whether the person of an event `e` meets one of the report's conditions (condition-people.ts). */
+  /** Whether an event's person (alias `e`) meets one of the report's conditions (condition-people.ts). */
   isOf(condition: PersonCondition): SQL;
 }

@@ -35,7 +35,7 @@ const createTag =
 /** An expression, condition or query, which is parenthesized when interpolated. */
 export const sql = createTag(false);
 /**
- * A part of a statement that is not an expression, such as `… AS name` or a JOIN. Parts interpolated into it are
+ * Part of a statement that is not an expression, such as `… AS name` or a JOIN. Parts interpolated into it are
  * parenthesized.
  */
 export const clause = createTag(true);

@@ -33,7 +33,7 @@ export const runForNumbers = async (connection: DuckDBConnection, statement: SQL
   });
 };
 
-/** The maximum number of rows of a chunk, which is DuckDB's vector size. */
+/** The maximum number of rows in a chunk, which is DuckDB's vector size. */
 export const rowsPerChunk = 2048;
 
 /**

@@ -32,7 +32,7 @@ const toTextIndexes = ({ rows, which }: AttributeColumn, count: number): Int32Ar
 };
 
 /**
- * The columns for attributes without a separate column: lists of keys and values for each event that has such
+ * The columns for attributes without a column of their own: lists of keys and values for each event with such
  * attributes.
  */
 const createRestColumns = (attributes: readonly AttributeColumn[]): StagingColumn[] => {
@@ -96,7 +96,7 @@ const createNumeric = (name: string, values: Float64Array | Int32Array | Uint8Ar
 
 /**
  * Appends events to the table `tail`. Adds missing columns to the table and to `names`, its current columns. Returns
- * roughly how many bytes of memory the events take.
+ * roughly how many bytes of memory the events occupy.
  *
  * A row refers to its text by an index into a parameter that contains the distinct texts. This takes half as long as
  * writing the texts.

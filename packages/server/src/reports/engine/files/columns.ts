@@ -33,7 +33,7 @@ const typeOf = (name: string): SQL => {
   if (name === 'restNumbers') return clause`MAP(VARCHAR, DOUBLE)`;
   return name.startsWith('a') ? clause`VARCHAR` : clause`DOUBLE`;
 };
-/** Returns the definition of a column in CREATE TABLE. */
+/** Returns a column's definition for CREATE TABLE. */
 export const defineColumn = (name: string): SQL => clause`${column(name)} ${typeOf(name)}`;
 /** Returns a column that is NULL in every row. */
 export const selectNull = (name: string): SQL => clause`NULL::${typeOf(name)} AS ${column(name)}`;
@@ -51,8 +51,7 @@ export const createColumns = (attributes: string[]) => {
   return {
     attributes,
     /**
-     * Returns the number of the attribute's column, which is assigned if there is room; undefined if the attribute is
-     * in `rest`.
+     * Returns the attribute's column number, assigning one if there is room; undefined if the attribute is in `rest`.
      */
     numberFor(attrID: string): number | undefined {
       const number = numbers.get(attrID);
@@ -61,7 +60,7 @@ export const createColumns = (attributes: string[]) => {
       attributes.push(attrID);
       return attributes.length - 1;
     },
-    /** The columns with an attribute's value and number, and how to read them. */
+    /** The columns that contain an attribute's value and number, and how to read them. */
     text(attrID: string): { readonly column: string; readonly sql: SQL } {
       const number = numbers.get(attrID);
       if (number !== undefined) return { column: `a${number}`, sql: column(`a${number}`) };

@@ -17,7 +17,7 @@ const toKey = (erasure: FeedErasure): string => {
 
 type UndoneStretch = Exclude<FeedErasure, { readonly user: number } | { readonly contact: number }>;
 
-/** Returns the stretches of undone imports. */
+/** Returns the sequence ranges of undone imports. */
 export const listUndone = (erased: readonly FeedErasure[]): UndoneStretch[] =>
   erased.flatMap((erasure) => ('user' in erasure || 'contact' in erasure ? [] : [erasure]));
 
@@ -74,7 +74,7 @@ export const createErasures = (account: number, first: number, until: number) =>
     get stored() {
       return { firstSequence, cutUntil };
     },
-    /** Excludes events before `sequence`. `rows` selects `sequence` and `eventTime` of all events. */
+    /** Excludes events before `sequence`. `rows` selects every event's `sequence` and `eventTime`. */
     async beginAt(connection: DuckDBConnection, sequence: number, rows: SQL): Promise<void> {
       if (sequence <= firstSequence) return;
       const [cut] = await run(
@@ -96,7 +96,7 @@ export const createErasures = (account: number, first: number, until: number) =>
     /** Whether events logged with the contact are erased. */
     isContactErased: (contact: number): boolean => pending.has(toKey({ contact })),
     isUndone,
-    /** Whether the event at a sequence is from an undone import. */
+    /** Whether the event with this sequence number is from an undone import. */
     isUndoneAt: (sequence: number): boolean =>
       undoneStretches.some(({ after, through }) => after < sequence && sequence <= through),
     /**
@@ -111,7 +111,7 @@ export const createErasures = (account: number, first: number, until: number) =>
       for (const [key] of expired) pending.delete(key);
       await writeTables(connection);
     },
-    /** Matches events `e` to exclude; null if there are none. */
+    /** A condition that matches the events (alias `e`) to exclude; null if there are none. */
     get condition(): SQL | null {
       const parts: SQL[] = [];
       if (firstSequence > 0) parts.push(sql`e.sequence < ${firstSequence}`);

@@ -32,7 +32,7 @@ const createTail = async (account: number, work: Work): Promise<Tail> => {
 const selectTail = ({ table, columns }: Tail, names: readonly string[], hidden: SQL | null): SQL =>
   selectRows(table, new Set(columns), names, hidden);
 
-/** Creates queries of the events up to `through`, which do not change while events are appended. */
+/** Creates queries for the events up to `through`, whose results do not change while events are appended. */
 const createSnapshot = (
   parquetFiles: ParquetFiles,
   files: readonly EventFile[],
@@ -83,7 +83,7 @@ export const openEvents = async ({ account, storedFiles, parquetFiles, erasures,
   let files = storedFiles;
   let tail = await createTail(account, work);
 
-  /** For each file, the generation of erasures at which it contained no erased events. */
+  /** For each file, the erasure generation at which it last contained no erased events. */
   const cleanGenerations = new Map(files.map(({ name }) => [name, erasures.generation]));
   const isClean = ({ name, first }: EventFile): boolean =>
     cleanGenerations.get(name) === erasures.generation && first >= erasures.firstSequence;
@@ -99,21 +99,21 @@ export const openEvents = async ({ account, storedFiles, parquetFiles, erasures,
 
   return {
     isTailFull: (): boolean => tail.events >= eventsPerFile || tail.bytes >= maxMemoryShare * memoryBytes,
-    /** Returns the last events in files; null if there are none. */
+    /** Returns the last events in the files; null if there are none. */
     async readLast(): Promise<LastEvents | null> {
       const file = files.at(-1);
       return file ? parquetFiles.readLast(file) : null;
     },
     /** The state to store in the manifest. */
     get stored(): Pick<Manifest, 'events' | 'through'> {
-      // Ends at the last event of this account: the feed's last sequence might belong to another account's event, and
+      // Ends at this account's last event: the feed's last sequence number might belong to another account's event, and
       // this account might reuse it after a backup is restored.
       return { events: files, through: files.at(-1)?.last ?? 0 };
     },
     get tailEvents(): number {
       return tail.events;
     },
-    /** Returns a query of all events, including events that are to be removed. */
+    /** Returns a query for all events, including those still to be removed. */
     selectAll: (names: readonly string[]): SQL =>
       parquetFiles.selectWith(files, names, null, selectTail(tail, names, null)),
     snapshot: (through: number) => createSnapshot(parquetFiles, files, tail, erasures.condition, through),

@@ -15,7 +15,7 @@ export interface StoredFile {
 
 export interface EventFile extends StoredFile {
   readonly events: number;
-  /** The sequences of its first and last events. */
+  /** The sequence numbers of its first and last events. */
   readonly first: number;
   readonly last: number;
   readonly columns: readonly string[];
@@ -25,13 +25,16 @@ export interface Manifest {
   readonly version: 4;
   /** The attrIDs with columns, by column number. */
   readonly attributes: readonly string[];
-  /** Sorted by sequence. */
+  /** Sorted by sequence number. */
   readonly events: readonly EventFile[];
-  /** The sequence of the last event in the files, which have all events up to it. */
+  /** The sequence number of the last event in the files, which contain all events up to it. */
   readonly through: number;
   readonly owners: StoredFile;
   readonly merged: StoredFile;
-  /** The feed position of `owners` and `merged`. The files contain no event that was erased before it. */
+  /**
+   * The feed position up to which `owners` and `merged` are current. The files contain no event that was erased before
+   * it.
+   */
   readonly position: string;
   readonly firstSequence: number;
   /** The latest time of the events before `firstSequence`. */
@@ -69,7 +72,7 @@ const syncFolder = async (path: string): Promise<void> => {
   }
 };
 
-/** Returns a string that changes with every write to the file, and when the file is replaced. */
+/** Returns a string that changes whenever the file is written or replaced. */
 const readFingerprint = async (path: string): Promise<string> => {
   const { ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
   return `${ino} ${size} ${mtimeNs} ${ctimeNs}`;
@@ -83,7 +86,7 @@ const formatManifest = (manifest: Manifest): string => {
   return `${hashText(content)}\n${content}`;
 };
 
-/** Throws if the manifest is damaged or has another version. */
+/** Throws if the manifest is damaged or its version differs. */
 const parseManifest = (text: string): Manifest => {
   const [sha256, content = ''] = text.split('\n');
   if (hashText(content) !== sha256) throw new Error('damaged');
@@ -94,7 +97,7 @@ const parseManifest = (text: string): Manifest => {
 
 /** `folder` is relative to the working directory. It must not contain client input, because it becomes part of SQL. */
 export const createFiles = (folder: string) => {
-  /** The files in use, as they were when they were written or checked. */
+  /** The files in use, as of when they were written or checked. */
   const current = new Map<string, { readonly fingerprint: string; readonly sha256: string }>();
   const pathOf = (name: string): string => `${folder}/${name}`;
 
@@ -165,7 +168,9 @@ export const createFiles = (folder: string) => {
         return null;
       }
     },
-    /** Whether no other process has written, replaced or deleted a file since it was opened or written. */
+    /**
+     * Whether the files are as this process opened or wrote them: none has been written, replaced or deleted since.
+     */
     areUntouched: async (): Promise<boolean> =>
       (await Promise.all([...current.keys()].map(isUntouched))).every(Boolean),
     /** Whether the files have the same content, even if they were touched, for example by a backup with hard links. */

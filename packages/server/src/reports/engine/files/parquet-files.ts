@@ -1,4 +1,4 @@
-/** Reads and writes the Parquet files of an account. */
+/** Reads and writes an account's Parquet files. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { LastEvents } from '../../messages.ts';
 import { clause, list, literal, name, type SQL, sql } from '../sql.ts';
@@ -6,7 +6,7 @@ import { run } from '../statements.ts';
 import { selectNull } from './columns.ts';
 import type { createFiles, EventFile, StoredFile } from './files.ts';
 
-/** The maximum fraction of the memory that a row group takes while it is written. */
+/** The maximum fraction of memory that a row group may take while it is written. */
 const maxGroupShare = 0.125;
 /** The number of last events to compare with the store when the files are opened. */
 const eventsToCompare = 100;
@@ -14,8 +14,8 @@ const eventsToCompare = 100;
 let lastNumber = 0;
 
 /**
- * Returns a number for the name of a file or table. A process never reuses a number, even for another account or after
- * files were deleted, because DuckDB caches file contents by name.
+ * Returns a number for a file or table name. A process never reuses a number, even for another account or after files
+ * are deleted, because DuckDB caches file contents by name.
  */
 export const nextNumber = (): number => {
   lastNumber += 1;
@@ -29,10 +29,15 @@ export const skipNumberOf = (fileName: string): void => {
 
 /**
  * Builds a query for the columns `names` of `rows`, a table or files, excluding rows that match `hidden`. Columns that
- * are not in `has` are NULL.
+ * are not in `existing` are NULL.
  */
-export const selectRows = (rows: SQL, has: ReadonlySet<string>, names: readonly string[], hidden: SQL | null): SQL => {
-  const selectList = names.map((column) => (has.has(column) ? clause`e.${name(column)}` : selectNull(column)));
+export const selectRows = (
+  rows: SQL,
+  existing: ReadonlySet<string>,
+  names: readonly string[],
+  hidden: SQL | null,
+): SQL => {
+  const selectList = names.map((column) => (existing.has(column) ? clause`e.${name(column)}` : selectNull(column)));
   return sql`SELECT ${list(selectList)} FROM ${rows} e WHERE NOT ${hidden ?? sql`false`}`;
 };
 
@@ -48,7 +53,7 @@ export const createParquetFiles = (files: ReturnType<typeof createFiles>, work: 
   const computeGroupRows = (columnCount: number): number =>
     Math.max(2_048, Math.min(122_880, Math.floor((maxGroupShare * memoryBytes) / 24 / columnCount)));
 
-  /** Writes the rows of a query to a new file. */
+  /** Writes a query's rows to a new file. */
   const write = (prefix: string, query: SQL, columnCount: number): Promise<StoredFile> =>
     files.create(`${prefix}-${nextNumber()}.parquet`, (path) =>
       work((connection) =>
@@ -67,11 +72,11 @@ export const createParquetFiles = (files: ReturnType<typeof createFiles>, work: 
     read,
     write,
     select,
-    /** Like `select`, but with newer rows added. `eventFiles` can be empty. */
+    /** Like `select`, but adds newer rows. `eventFiles` can be empty. */
     selectWith: (eventFiles: readonly EventFile[], names: readonly string[], hidden: SQL | null, newer: SQL): SQL =>
       eventFiles.length === 0 ? newer : sql`${select(eventFiles, names, hidden)} UNION ALL ${newer}`,
 
-    /** Writes the events of `query` to a new file. Returns null if there are none. */
+    /** Writes the events from `query` to a new file. Returns null if there are none. */
     async writeEvents(query: SQL, names: readonly string[]): Promise<EventFile | null> {
       const file = await write('events', query, names.length);
       const [row] = await work((connection) =>
@@ -86,7 +91,7 @@ export const createParquetFiles = (files: ReturnType<typeof createFiles>, work: 
       return null;
     },
 
-    /** Returns the last events of a file, for comparison with the store. */
+    /** Returns a file's last events, for comparison with the store. */
     async readLast(file: EventFile): Promise<LastEvents> {
       const rows = await work((connection) =>
         run(

@@ -1,7 +1,6 @@
 /**
- * The visitors of an account. A session belongs to a visitor: a user or, for an event without a user, the logged
- * contact as a negative number. The table `irregular_<account>` lists the visitors whose sessions each report computes
- * (visits.ts).
+ * Numbers an account's sessions by visitor: a user or, for an event without a user, the logged contact as a negative
+ * number. The table `irregular_<account>` lists the visitors whose sessions each report must compute (visits.ts).
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { robotMark } from '@firsthand/contract/identifiers';
@@ -12,7 +11,7 @@ import { appendIntegers, type Row, run } from '../statements.ts';
 import { listUndone } from './erasures.ts';
 import { createVisits, maxVisitors, type VisitHistory, type Visits } from './visits.ts';
 
-/** SQL for the visitor of an event `e`. */
+/** SQL for an event's visitor (alias `e`). */
 export const visitorOfEvent = sql`CASE WHEN e."user" > 0 THEN e."user" ELSE -e.contact END`;
 
 /** The columns that `load` and `number` read. */
@@ -28,7 +27,7 @@ const findRobots = ({ count, attributes }: EventFeedPage): Uint8Array => {
   return robots;
 };
 
-/** Reports whether a contact's events, or the event with a given sequence, are erased. */
+/** Reports whether a contact's events, or the event with a given sequence number, are erased. */
 interface ErasedEvents {
   isContactErased(contact: number): boolean;
   isUndoneAt(sequence: number): boolean;
@@ -41,7 +40,7 @@ export interface NumberedSessions {
 
 const visitorsOf = (rows: readonly Row[]): number[] => rows.map((row) => Number(row.visitor));
 
-/** A query of all events, and whether an event `e` is from an undone import. */
+/** A query for all events, and a condition that an event `e` is from an undone import. */
 interface StoredEvents {
   readonly rows: SQL;
   readonly isUndone: SQL;
@@ -57,7 +56,7 @@ const findErased = async (
   const contacts = erased.flatMap((erasure) => ('contact' in erasure ? [erasure.contact] : []));
   const ofContacts = sql`SELECT DISTINCT "user" AS visitor FROM ${rows}
     WHERE "user" > 0 AND contact IN (SELECT unnest(${integers(contacts)}))`;
-  // Excludes visitors without any remaining events.
+  // Excludes visitors with no remaining events.
   const ofUndone = sql`SELECT visitor FROM (SELECT ${visitorOfEvent} AS visitor, ${isUndone} AS gone FROM ${rows} e)
     GROUP BY visitor HAVING bool_or(gone) AND NOT bool_and(gone)`;
   return [
@@ -119,7 +118,7 @@ export const createVisitors = (account: number, storedBroken: readonly number[])
   };
 
   return {
-    /** Returns the state that a report reads. Copies the bounds, because events appended later change them. */
+    /** Returns the state that a report reads. Copies the bounds, because appending events changes them. */
     snapshot: (): Pick<Snapshot, 'bounds' | 'irregular'> => ({
       bounds: { ...bounds },
       irregular: { table, visitors: isDisabled() ? 'all' : listedCount },

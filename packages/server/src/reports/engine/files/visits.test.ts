@@ -12,7 +12,7 @@ interface NumberedEvent {
 
 const nothing: VisitHistory = { visitors: [], evictedUntil: Number.NEGATIVE_INFINITY, lastSession: 0 };
 
-/** Returns the history after a restart, from numbered events. */
+/** Returns the history that numbered events leave after a restart. */
 const restoreHistory = (numberedEvents: readonly NumberedEvent[], most: number): VisitHistory => {
   const numbered = numberedEvents.filter(({ session }) => session > 0);
   const last = new Map<number, { visitor: number; last: number; session: number }>();

@@ -1,7 +1,6 @@
 /**
  * Numbers sessions while events are appended, so that reports don't have to compute them. A number is valid for any
- * time range: there is no pause between the events of a session, so every part of it in a range is also a single
- * session.
+ * time range: there is no pause within a session, so the part of it in a range is also a single session.
  *
  * This requires that a visitor's events arrive in chronological order. Other visitors are irregular: each report
  * computes their sessions (sessions.ts).
@@ -90,11 +89,11 @@ export const createVisits = (
 
   return {
     irregular,
-    /** Whether sessions are no longer numbered, because there are too many irregular visitors. */
+    /** Whether sessions are no longer numbered because there are too many irregular visitors. */
     get isDisabled(): boolean {
       return irregular.size > max;
     },
-    /** Returns the number of an event's session; 0 if the visitor is irregular. Call it in the order of sequences. */
+    /** Returns the number of an event's session; 0 if the visitor is irregular. Must be called in sequence order. */
     sessionOf(visitor: number, time: number): number {
       if (irregular.has(visitor)) return 0;
       const slot = table.slotOf(visitor);

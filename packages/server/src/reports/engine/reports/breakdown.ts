@@ -65,7 +65,7 @@ const countIntervals = async (
 
 /**
  * Counts, for each of the first groups, the people with an event that meets `among`. Also returns up to `more` groups
- * in which only such events exist.
+ * that have only such events.
  */
 const countAmong = async (
   connection: DuckDBConnection,

@@ -11,7 +11,7 @@ import { appendIntegers, run } from '../statements.ts';
 import { writeFirstMatches } from './first-touch.ts';
 import { createScope } from './scope.ts';
 
-/** Lists the person conditions in a condition. Conditions inside a `did` precede the `did`. */
+/** Lists the conditions on people in a condition. Conditions inside a `did` precede the `did`. */
 const listPersonConditions = (condition: Condition): PersonCondition[] => {
   if ('and' in condition) return condition.and.flatMap(listPersonConditions);
   if ('or' in condition) return condition.or.flatMap(listPersonConditions);
@@ -56,14 +56,13 @@ const writeDidPeople = (
 };
 
 /**
- * Returns a key that is equal for conditions with the same list of contacts, because structured clone preserves object
- * identity within a message.
+ * Returns a key that is equal for conditions with the same list of contacts. Within a message, the list is one object,
+ * because structured clone preserves object identity.
  */
 const toKey = (condition: PersonCondition): unknown => ('contacts' in condition ? condition.contacts : condition);
 
 /**
- * Creates the table `mixed` of users whose stretches belong to more than one person. Returns whether there are such
- * users.
+ * Creates the table `mixed` of users whose stretches belong to more than one person. Returns whether there are any.
  */
 const writeMixed = async (connection: DuckDBConnection, { person, through }: Snapshot): Promise<boolean> => {
   await run(
@@ -77,8 +76,8 @@ const writeMixed = async (connection: DuckDBConnection, { person, through }: Sna
  * Creates the tables for `isOf`, which checks whether an event's contact, user or sequence is in one of these tables,
  * so that a query needs no join with owners.
  *
- * Sequences are used for users with several owners, because looking up each event in stretches would take ten times as
- * long.
+ * Users with several owners are represented by sequences, because looking up each event in stretches would take ten
+ * times as long.
  */
 export const preparePeople = async (
   connection: DuckDBConnection,
@@ -117,7 +116,7 @@ export const preparePeople = async (
       );
     else if (condition.contacts) await writeNumbers(connection, table, condition.contacts);
     else await run(connection, sql`CREATE TEMP TABLE ${people} AS SELECT DISTINCT person FROM ${owners}`);
-    // Includes contacts that were merged into these, because events have the contact that they were logged with.
+    // Includes contacts that were merged into these, because events store the contact that they were logged with.
     // Excludes contacts that were merged into other contacts after the list was created.
     await run(
       connection,

@@ -5,7 +5,9 @@ import { and, clause, name as column, list, or, type SQL, sql } from '../sql.ts'
 
 /** Returns functions that write conditions as SQL. They add the columns that the SQL uses to `read`. */
 export const createConditions = (source: Source, query: ReportQuery, read: Set<string>) => {
-  /** Returns the merged IDs of an attribute. Its value is the value of the first of these IDs that an event has. */
+  /**
+   * Returns the merged IDs of an attribute. The attribute's value is that of the first of these IDs that an event has.
+   */
   const listIDs = (attrID: string): readonly string[] =>
     query.united?.attributes.find((ids) => ids.includes(attrID)) ?? [attrID];
   const readIn = (from: 'text' | 'number', attrID: string): SQL => {

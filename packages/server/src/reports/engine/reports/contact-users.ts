@@ -9,7 +9,8 @@ import { createScope } from './scope.ts';
 
 /**
  * Creates two temporary tables: `whole` (`user`, `person`) has the users whose events all belong to one contact, and
- * `owned` has the other users with a contact, and 0. If `whole` would have more than `maxWhole` users, it is empty.
+ * `owned` has the other users with a contact, and 0. If `whole` would have more than `maxWhole` users, it is left
+ * empty.
  *
  * Returns whether an event can have a user in `owned`, and the number of users in `whole`.
  */
@@ -20,12 +21,12 @@ export const writeOwned = async (
   maxWhole: number,
 ): Promise<{ readonly isOwned: boolean; readonly whole: number }> => {
   const { owners } = source.person;
-  const { user: greatest, contact } = source.bounds;
+  const { user: highest, contact } = source.bounds;
   // Excludes users without stored events, which a contact can also own.
   await run(
     connection,
     sql`CREATE OR REPLACE TEMP TABLE whole AS SELECT "user", any_value(person) AS person FROM ${owners}
-      WHERE "user" <= ${greatest} GROUP BY "user" HAVING ${isWhole(source.through)}`,
+      WHERE "user" <= ${highest} GROUP BY "user" HAVING ${isWhole(source.through)}`,
   );
   // Events that were logged with a contact belong to that contact, not to the user's person.
   if (contact > 0) {
@@ -41,7 +42,7 @@ export const writeOwned = async (
   await run(
     connection,
     sql`CREATE OR REPLACE TEMP TABLE owned AS SELECT 0 AS "user"
-      UNION SELECT "user" FROM ${owners} WHERE "user" <= ${greatest} AND "user" NOT IN (SELECT "user" FROM whole)
+      UNION SELECT "user" FROM ${owners} WHERE "user" <= ${highest} AND "user" NOT IN (SELECT "user" FROM whole)
       ${contact > 0 ? clause`UNION SELECT "user" FROM logged` : nothing}`,
   );
   const [ownedRow] = await run(connection, sql`SELECT count(*) AS owned FROM owned WHERE "user" > 0`);

@@ -15,12 +15,12 @@ import { sameGroup } from './groups.ts';
 import type { HitOptions, Sessions } from './scope.ts';
 
 /**
- * The maximum fraction of the memory for the bitmaps of all groups. Each thread builds its own bitmaps, so the threads
- * divide this fraction.
+ * The maximum fraction of memory for the bitmaps of all groups. Each thread builds its own bitmaps, so the threads
+ * share this fraction.
  */
 const maxMemoryShare = 0.4;
 const maxConcurrentShare = 0.2;
-/** The number of events per byte of the bitmaps below which a hash table is faster. */
+/** With fewer events per byte of bitmap than this, a hash table is faster. */
 const eventsPerByte = 0.02;
 
 /** Builds a query that returns events, with the columns `keys`, `user` and the optional columns. */
@@ -59,15 +59,15 @@ interface Size {
   readonly events: number;
 }
 
-/** The number of events in hits. */
+/** SQL that counts the events in hits. */
 export const countEvents = (bySession: boolean): SQL => (bySession ? sql`sum(events)::BIGINT` : sql`count(*)`);
 
 /**
- * Rounds the range up to a multiple of 8: DuckDB would set the missing bits of an incomplete byte repeatedly, which
- * doubles the time.
+ * Rounds the range up to a multiple of 8: DuckDB would otherwise repeatedly set the missing bits of an incomplete byte,
+ * which doubles the time.
  */
-const bitmap = (number: SQL, lowest: number, greatest: number, filter = nothing): SQL => {
-  const bytes = Math.max(1, Math.ceil((greatest - lowest + 1) / 8));
+const bitmap = (number: SQL, lowest: number, highest: number, filter = nothing): SQL => {
+  const bytes = Math.max(1, Math.ceil((highest - lowest + 1) / 8));
   return sql`bitstring_agg(${number}, ${lowest}, ${lowest + 8 * bytes - 1}) ${filter}`;
 };
 const countOnes = (bits: SQL): SQL => sql`coalesce(bit_count(${bits}), 0)`;
@@ -82,7 +82,7 @@ const notIn = (keys: readonly string[], table: SQL): SQL => clause`h ANTI JOIN $
 const countByHashes = async (connection: DuckDBConnection, { keys, hits, once }: Groups): Promise<GroupCounts> => {
   const columns = toColumns(keys);
   const events = hits({ person: true, session: true, sequence: once !== undefined });
-  // An event can be in several groups, but is only once in each.
+  // An event can be in several groups, but only once in each.
   await run(
     connection,
     sql`CREATE OR REPLACE TEMP TABLE counted AS SELECT ${columns}, GROUPING(${columns}) AS total, ${byHashes}
@@ -121,7 +121,7 @@ const writeOwnerBits = async (
   if (isOwned)
     parts.push(sql`SELECT ${columns}, ${personBits} FROM ${hits({ person: true, owned: true })} GROUP BY ${columns}`);
   if (whole > 0) {
-    // Reads sessions, if rows are sessions: that is cheaper than testing, for each group, the bit of every whole user.
+    // If rows are sessions, reads them: that is cheaper than testing, for each group, the bit of every user in `whole`.
     const wholeUsers = bySession
       ? clause`${hits({})} JOIN whole USING ("user")`
       : clause`user_bits h JOIN whole w ON get_bit(h.users, w."user"::INTEGER) = 1`;
@@ -156,9 +156,9 @@ const countByBitmaps = async (
       FROM (SELECT "user" FROM owned UNION ALL SELECT "user" FROM whole)`,
   );
   const ifAdds = withAdds ? clause`FILTER (WHERE adds)` : nothing;
-  const sessionBits = (lowest: number, greatest: number): SQL =>
-    clause`${bitmap(name('session'), lowest, greatest, ifAdds)} AS sessions`;
-  const allSessions = bySession ? clause`count(*) AS sessions` : sessionBits(sessions.lowest, sessions.greatest);
+  const sessionBits = (lowest: number, highest: number): SQL =>
+    clause`${bitmap(name('session'), lowest, highest, ifAdds)} AS sessions`;
+  const allSessions = bySession ? clause`count(*) AS sessions` : sessionBits(sessions.lowest, sessions.highest);
   // Counted in the query that creates the bitmaps, because that query runs in all threads.
   const userCounts = clause`${usersOf(name('users'))} AS "numberOfUsers", ${unowned(name('users'))} AS "numberOfUnowned"`;
   const sessionCount = clause`${bySession ? name('sessions') : countOnes(name('sessions'))} AS "sessionCount"`;
@@ -179,20 +179,21 @@ const countByBitmaps = async (
       sql`CREATE OR REPLACE TEMP TABLE session_bits AS
         SELECT ${columns}, 0 AS part, NULL::BIT AS sessions, 0 AS "sessionCount" FROM user_bits LIMIT 0`,
     );
-    // Counts sessions in ranges of session numbers. Numbers grow with time, so each event is read for only one range.
+    // Counts sessions in ranges of session numbers. Numbers increase over time, so each event is read for only one
+    // range.
     const parts = Math.ceil((groups * sessionNumbers) / (8 * concurrentBytes));
     const step = 8 * Math.ceil(sessionNumbers / parts / 8);
-    for (let lowest = sessions.lowest; lowest <= sessions.greatest; lowest += step) {
-      const greatest = Math.min(lowest + step - 1, sessions.greatest);
+    for (let lowest = sessions.lowest; lowest <= sessions.highest; lowest += step) {
+      const highest = Math.min(lowest + step - 1, sessions.highest);
       await run(
         connection,
         sql`INSERT INTO session_bits SELECT *, ${sessionCount} FROM (
-          SELECT ${columns}, ${lowest} AS part, ${sessionBits(lowest, greatest)}
-          FROM ${hits({ session: true, adds: withAdds })} WHERE session BETWEEN ${lowest} AND ${greatest} GROUP BY ${columns})`,
+          SELECT ${columns}, ${lowest} AS part, ${sessionBits(lowest, highest)}
+          FROM ${hits({ session: true, adds: withAdds })} WHERE session BETWEEN ${lowest} AND ${highest} GROUP BY ${columns})`,
       );
     }
   }
-  // A whole user belongs to a contact.
+  // All events of a user in `whole` belong to one contact.
   const personBits = bitmap(
     sql`CASE WHEN person > 0 THEN person + ${users} ELSE -person END`,
     isOwned ? 0 : users,
@@ -209,7 +210,7 @@ const countByBitmaps = async (
   );
   const unitedSessions = bySession ? sql`sum(sessions)` : sql`bit_count(bit_or(sessions))`;
   const [allUsers, allPeople] = [sql`bit_or(users)`, sql`bit_or(people)`];
-  /** Counts over all groups by uniting their bitmaps. `rest` is SQL that excludes groups (notIn). */
+  /** Counts over all groups by combining their bitmaps. `rest` is SQL that excludes groups (notIn). */
   const unite = async (rest: SQL): Promise<Row | undefined> => {
     const [row] = await run(
       connection,
@@ -237,8 +238,8 @@ export const countGroups = async (
   const users = source.bounds.user;
   const numbers: Numbers = {
     users,
-    people: users + (await source.greatestContact(connection)),
-    sessions: groups.bySession ? 0 : sessions.greatest - sessions.lowest + 1,
+    people: users + (await source.highestContact(connection)),
+    sessions: groups.bySession ? 0 : sessions.highest - sessions.lowest + 1,
   };
   const bytes = (size.groups * (numbers.users + numbers.people + numbers.sessions)) / 8;
   return bytes > Math.min(maxMemoryShare * source.memoryBytes, size.events / eventsPerByte)

@@ -12,9 +12,9 @@ import { type Row, run } from '../statements.ts';
 import { countEvents, countGroups, type GroupCounts, type Groups } from './counting.ts';
 import { sameGroup, toOrder } from './groups.ts';
 
-/** The factor by which the first pass counts more groups than requested. */
+/** The first pass counts this many times the requested number of groups. */
 const likelyFactor = 2;
-/** The maximum fraction of all groups for which the extra passes, which count likely groups first, are worthwhile. */
+/** Counting likely groups first is worthwhile only for up to this fraction of all groups. */
 const maxLikelyShare = 0.25;
 
 interface FirstGroups {
@@ -23,11 +23,11 @@ interface FirstGroups {
   readonly total: Row | undefined;
   /** The number of groups that are not in `rows`. */
   readonly otherGroups: number;
-  /** The measures of all groups that are not in `rows`, together. */
+  /** The combined measures of all groups that are not in `rows`. */
   readonly others: Row | undefined;
 }
 
-/** Whether a session can have several people, because events are logged with contacts or a user's owner has changed. */
+/** Whether a session can have several people because events are logged with contacts or a user's owner has changed. */
 const canSessionsHaveSeveralPeople = async (
   connection: DuckDBConnection,
   { bounds, person, through }: Source,
@@ -69,12 +69,12 @@ export const countFirstGroups = async (
     return { rows, total: await counts.total(), otherGroups, others };
   };
 
-  // Counts all groups if the bound would be wrong, because a session has several people, or if an event in several
+  // Counts all groups if the bound would be wrong because a session has several people, or if an event in several
   // groups would also count in `others`.
   const isExcluded =
     once !== undefined || (bySession && sort === 'people' && (await canSessionsHaveSeveralPeople(connection, source)));
   const maxLikely = isExcluded ? 0 : maxLikelyShare * size.groups;
-  // An upper bound of a group's measures.
+  // An upper bound on a group's measures.
   const bound = name(sort === 'events' ? 'events' : 'rows');
   const groupsWith = async (least: SQL | number): Promise<number> => {
     const [row] = await run(connection, sql`SELECT count(*) AS groups FROM sizes WHERE ${bound} >= ${least}`);

@@ -1,5 +1,5 @@
 /**
- * Reads attributes of a person's first event ever, which can be outside the range, or have had another owner at the
+ * Reads attributes of a person's first event ever, which can be outside the range or have had another owner at the
  * time.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
@@ -10,7 +10,7 @@ import { run } from '../statements.ts';
 import { createScope, type Scope } from './scope.ts';
 
 /**
- * Creates a scope with all events of the account. Its range ends with these events, so that `place` stays a small
+ * Creates a scope with all of the account's events. Its range ends with these events, so that `place` stays a small
  * number.
  */
 export const createScopeOfAll = async (
@@ -54,7 +54,7 @@ export const writeFirstMatches = async (
 ): Promise<SQL> => {
   const scope = await createScopeOfAll(connection, source, query);
   const has = sql`${scope.text(comparison.attrID)} IS NOT NULL`;
-  // A person who never had the attribute meets only a comparison for its absence.
+  // A person who never had the attribute matches only a test for its absence.
   const isAbsence = 'exists' in comparison && !comparison.exists;
   scope.add('has', has);
   scope.add('met', scope.meets(comparison));

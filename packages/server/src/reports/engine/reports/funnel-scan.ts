@@ -1,5 +1,5 @@
 /**
- * Scans the events of a funnel once, in the order in which they were stored (steps.ts). For most people, this order is
+ * Scans a funnel's events once, in the order in which they were stored (steps.ts). For most people, this order is
  * chronological.
  */
 import { setImmediate as immediate } from 'node:timers/promises';
@@ -16,7 +16,7 @@ import { computeProgressBytes, createProgress, type Progress } from './steps.ts'
 export type FunnelSteps = ReportQuery & Pick<FunnelQuery, 'steps' | 'withinMilliseconds' | 'per'>;
 
 /**
- * The condition that an event meets any step. If possible, it is a single list of eventIDs, which is faster than
+ * Returns a condition that matches any of the steps. If possible, it is a single list of eventIDs, which is faster than
  * several lists.
  */
 const toAnyStep = (steps: readonly Condition[]): Condition =>
@@ -25,7 +25,7 @@ const toAnyStep = (steps: readonly Condition[]): Condition =>
     : { or: steps };
 
 /**
- * Builds a query that returns the events that meet a step: `person`, `session` if there are sessions, `time`, `place`,
+ * Builds a query that returns the events that match a step: `person`, `session` if there are sessions, `time`, `place`,
  * `step0`, …
  */
 export const writeSteps = (source: Source, query: FunnelSteps, sessions: Sessions | null): SQL => {
@@ -36,15 +36,15 @@ export const writeSteps = (source: Source, query: FunnelSteps, sessions: Session
   return scope.rows({ where: sql`${scope.matched} AND ${scope.meets(toAnyStep(query.steps))}`, sessions });
 };
 
-/** The maximum fraction of the memory that the scan takes. */
+/** The maximum fraction of memory that the scan may take. */
 const maxMemoryShare = 0.25;
 
-/** The number of chunks after which the event loop runs, so that queries can start and be canceled. */
+/** The number of chunks after which to yield to the event loop, so that queries can start and be canceled. */
 const chunksPerTurn = 4;
 
 /**
- * Columns of events: holder, sequence, time, a bit for each step that the event meets, and the session if sessions are
- * the unit.
+ * Columns of events: holder, sequence, time, a bit for each step that the event matches, and the session if sessions
+ * are the unit.
  */
 type Chunk = readonly [Int32Array, Float64Array, Float64Array, Int32Array, Float64Array?];
 
@@ -59,7 +59,7 @@ const areInOrder = (chunks: readonly Chunk[]): boolean => {
   return true;
 };
 
-/** Returns the progress of the units; null if there are too many units for the memory. */
+/** Returns each unit's progress; null if there are too many units to fit in memory. */
 export const scanFunnel = async (
   connection: DuckDBConnection,
   source: Source,
@@ -67,8 +67,8 @@ export const scanFunnel = async (
   sessions: Sessions | null,
 ): Promise<Progress | null> => {
   const { steps, withinMilliseconds } = query;
-  const units = sessions ?? { lowest: -source.bounds.user, greatest: await source.greatestContact(connection) };
-  const bytes = computeProgressBytes(steps.length, units.greatest - units.lowest + 1) + computeLookupBytes(source);
+  const units = sessions ?? { lowest: -source.bounds.user, highest: await source.highestContact(connection) };
+  const bytes = computeProgressBytes(steps.length, units.highest - units.lowest + 1) + computeLookupBytes(source);
   if (bytes > maxMemoryShare * source.memoryBytes) return null;
   const progress = createProgress(steps.length, withinMilliseconds, units);
   const personOf = await createPersonLookup(connection, source);

@@ -1,5 +1,5 @@
 /**
- * Computes which steps of a funnel each unit reached: a person, or a person within one session. Uses the scan
+ * Computes which funnel steps each unit (a person, or a person within one session) reached. Uses the scan
  * (funnel-scan.ts) and, for units that the scan excludes, running maxima over their sorted events.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
@@ -51,7 +51,7 @@ export const stepCountsOf = ({ steps }: FunnelSteps): SQL =>
 export const readStepCounts = ({ steps }: FunnelSteps, row: Row | undefined): number[] =>
   steps.map((_, step) => Number(row?.[`people${step}`]));
 
-/** Returns statistics of the time taken to reach each step. */
+/** Returns statistics on the time taken to reach each step. */
 export const timesOf = ({ steps }: FunnelSteps): SQL =>
   list(
     steps.slice(1).map((_, index) => {
@@ -69,8 +69,8 @@ export const readTimes = ({ steps }: FunnelSteps, row: Row | undefined): NonNull
   });
 
 /**
- * Creates the temporary table `members` of units and their groups. A unit's groups are the groups of its first event
- * that meets the condition `first`. `unit` lists the columns that identify a unit.
+ * Creates the temporary table `members` of units and their groups. A unit's groups are those of its first event that
+ * meets the condition `first`. `unit` lists the columns that identify a unit.
  */
 export const writeMembers = async (
   connection: DuckDBConnection,

@@ -1,6 +1,6 @@
 /**
  * Runs funnel reports. Most people's events are stored in chronological order, so a single scan suffices
- * (funnel-scan.ts). DuckDB sorts other people's events, or everyone's if there are too many people for the memory
+ * (funnel-scan.ts). DuckDB sorts other people's events, or everyone's if there are too many people to fit in memory
  * (funnel-steps.ts).
  */
 import type { DuckDBConnection } from '@duckdb/node-api';

@@ -1,6 +1,6 @@
 /**
- * Divides time into equal spans, so that values are computed per span instead of per event. No span contains a cut, a
- * time at which values can change.
+ * Divides time into equal spans, so that values are computed per span instead of per event. No span contains a cut,
+ * which is a time at which values can change.
  */
 import { clause, integers, type SQL, sql } from '../sql.ts';
 
@@ -14,7 +14,7 @@ export interface Grid {
   readonly milliseconds: number;
 }
 
-/** The maximum length of a span: four weeks, which are a multiple of weeks and days. Months are divided into days. */
+/** The maximum length of a span: four weeks, a multiple of both weeks and days. Months are divided into days. */
 const maxSpanMilliseconds = 28 * 86_400_000;
 
 /**
@@ -36,14 +36,14 @@ export const isGridOf = ({ milliseconds }: Grid, edges: readonly number[]): bool
 export const spanOf = ({ anchor, milliseconds }: Grid, time: SQL): SQL => sql`(${time} - ${anchor}) // ${milliseconds}`;
 
 /**
- * The number of spans beyond which only spans with events are listed. There can be this many, because edges need not be
+ * With more spans than this, only those with events are listed. There can be this many because edges need not be
  * calendar dates.
  */
 const maxSpans = 100_000;
 
 /**
- * Builds a query that returns the spans before `to` (`span`). `eventSpans` builds a query that returns the spans of
- * events.
+ * Builds a query that returns the spans before `to` in a column `span`. `eventSpans` builds a query for only the spans
+ * with events.
  */
 export const spansBefore = ({ anchor, milliseconds }: Grid, to: number, eventSpans: () => SQL): SQL => {
   const spans = Math.ceil((to - anchor) / milliseconds);
@@ -53,8 +53,8 @@ export const spansBefore = ({ anchor, milliseconds }: Grid, to: number, eventSpa
 };
 
 /**
- * Builds a query that returns each of `spans` with the value of the last of `starts` that is not after the span
- * (`span`, `value`).
+ * Builds a query that returns, as `span` and `value`, each of `spans` with the value of the last of `starts` that is
+ * not after it.
  */
 export const valuesOfSpans = (
   { from, anchor, milliseconds }: Grid,
@@ -83,7 +83,7 @@ export const findHourCuts = (from: number, to: number, offsets: readonly (readon
     return [...(start > from ? [start] : []), from + hour - (((local % hour) + hour) % hour)];
   });
 
-/** Returns the local hour and weekday of a row with `span` and `value`, the offset of local time. */
+/** Returns the local hour and weekday of a row with `span` and `value`, the local time's offset. */
 export const localTimeOf = ({ anchor, milliseconds }: Grid): SQL => {
   const local = sql`${anchor} + span * ${milliseconds} + value`;
   const inDay = sql`((${local} % ${day}) + ${day}) % ${day}`;

@@ -25,7 +25,7 @@ const isClock = (dimension: Dimension): boolean =>
 
 /** Returns the key columns of groups. */
 export const toKeys = (dimensions: readonly Dimension[]): string[] => dimensions.map((_, index) => `d${index}`);
-/** Whether rows of `h` and `t` belong to the same group. */
+/** Whether a row of `h` and a row of `t` belong to the same group. */
 export const sameGroup = (keys: readonly string[]): SQL =>
   and(keys.map((key) => sql`h.${name(key)} IS NOT DISTINCT FROM t.${name(key)}`));
 /** Returns the tie-breaking order of groups, by text. */
@@ -38,8 +38,8 @@ export const toValues = (row: Row, keys: readonly string[]): (string | null)[] =
 type GroupedQuery = ReportQuery & Grouping;
 
 /**
- * Creates the temporary table `lists<index>` of contacts and the numbers, from 1, of the lists that contain them.
- * Returns whether any contact is in several lists.
+ * Creates the temporary table `lists<index>` of contacts and the 1-based numbers of the lists that contain them.
+ * Returns whether any contact is in more than one list.
  */
 const writeLists = async (
   connection: DuckDBConnection,
@@ -60,8 +60,8 @@ const writeLists = async (
 const aggregates = { first: clause`arg_min`, last: clause`arg_max` };
 
 /**
- * Creates the temporary table `visits` of sessions, with their values of session dimensions (`v0`, `v1`; NULL if there
- * is none), their user, and the number of events that the report counts.
+ * Creates the temporary table `visits`: each session's values for session dimensions (`v0`, `v1`; NULL if there is
+ * none), its user, and the number of its events that the report counts.
  */
 const writeVisits = async (
   connection: DuckDBConnection,
@@ -93,7 +93,7 @@ const writeVisits = async (
 
 /**
  * Creates the temporary tables that groups need. `write` returns a query for the counted events with their group (`d0`,
- * `d1`) and the added `columns`, which map names to SQL.
+ * `d1`) and the added `columns`, a map from names to SQL.
  *
  * `isRepeated` is whether an event in several groups has a row for each group. `bySession` is whether `write` returns a
  * row per session, with its number of `events`, if only users and sessions are requested.

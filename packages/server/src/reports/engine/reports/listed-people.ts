@@ -1,10 +1,10 @@
-/** Restricts a report to the events of some people. */
+/** Restricts a report to some people's events. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Source } from '../source.ts';
 import { or, sql } from '../sql.ts';
 import { appendIntegers, run } from '../statements.ts';
 
-/** Creates the temporary table `listed` (`person`). Returns a source without most events of other people. */
+/** Creates the temporary table `listed` (`person`). Returns a source without most of other people's events. */
 export const writeListed = async (
   connection: DuckDBConnection,
   source: Source,

@@ -1,4 +1,4 @@
-/** Runs the live report: the people in a short range, each with the values in their newest events. */
+/** Runs the live report, which counts the people in a short range by the values in their newest events. */
 
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { labelIDs } from '@firsthand/contract/labels';

@@ -1,9 +1,9 @@
-/** Returns the measures of sets of events, as SQL and from results. */
+/** Builds SQL for the measures of a set of events, and converts query results to measures. */
 import type { Measures } from '../../queries.ts';
 import { clause } from '../sql.ts';
 import type { Row } from '../statements.ts';
 
-/** Aggregates of rows with `number`. */
+/** Aggregates over rows with a column `number`. */
 export const valueAggregates = clause`count(number) AS count, sum(number) AS sum, quantile_cont(number, 0.5) AS median, quantile_cont(number, 0.95) AS p95`;
 
 /** `figures` is a row of `valueAggregates`, or undefined if there was no event. */

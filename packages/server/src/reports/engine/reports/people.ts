@@ -1,4 +1,4 @@
-/** Lists the people behind a figure in a report. */
+/** Lists the people behind a number in a report. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { type Group, noSum, type PeopleQuery, type PeopleResult, type PeopleSort } from '../../queries.ts';
 import type { Source } from '../source.ts';
@@ -94,7 +94,7 @@ const keys = {
   sum: sql`coalesce(round(sum(number), 6), ${noSum})`,
 } satisfies Record<PeopleSort, SQL>;
 
-/** The fractions of the range, from its end, that are read one after another until enough people are found. */
+/** The fractions of the range, counted back from its end, that are read in turn until enough people are found. */
 const firstParts = [1 / 64, 1 / 8];
 
 export const computePeople = async (
@@ -106,8 +106,8 @@ export const computePeople = async (
   const [key, figures] = [keys[sort], value === undefined ? basicFigures : clause`${basicFigures}, ${valueAggregates}`];
   const write = await prepareEvents(connection, source, query);
   /**
-   * Finds the people on the page by reading only the events since a time. If it finds more than `limit` people, reading
-   * the whole range would return the same people.
+   * Finds the people on the page by reading only the events since a given time. If it finds more than `limit` people,
+   * reading the whole range would return the same people.
    */
   const readNewest = (since: number) => {
     const conditions = [
@@ -120,7 +120,7 @@ export const computePeople = async (
         GROUP BY person HAVING ${and(conditions)} ORDER BY key DESC, person DESC LIMIT ${limit + 1}`,
     );
   };
-  /** Returns the figures of these people over all their events. */
+  /** Returns these people's figures over all their events. */
   const readListed = async (people: Row[]) => {
     const numbers = people.map(({ person }) => Number(person));
     const events = write(await writeListed(connection, source, numbers));
@@ -132,7 +132,7 @@ export const computePeople = async (
   };
   const find = async (): Promise<Row[]> => {
     const end = beyond === null ? to : Math.min(to, beyond.key + 1);
-    // Reading a part of the range is enough only if people are sorted by their newest event.
+    // Reading part of the range is enough only if people are sorted by their newest event.
     for (const part of usersAtLeast > 0 || sort !== 'lastTime' ? [] : firstParts) {
       const people = await readNewest(Math.ceil(end - part * (to - from)));
       if (people.length > limit) return readListed(people);

@@ -7,10 +7,10 @@ import type { Source } from '../source.ts';
 import { type SQL, sql } from '../sql.ts';
 import { run, runForNumbers } from '../statements.ts';
 
-/** SQL for the holder of an event `e`: its logged contact or, as a negative number, its user. */
+/** SQL for an event's holder (alias `e`): its logged contact or, as a negative number, its user. */
 export const holderOfEvent: SQL = sql`CASE WHEN e.contact > 0 THEN e.contact ELSE -e."user" END`;
 
-/** Returns the memory of a lookup, in bytes. */
+/** Returns the memory that a lookup takes, in bytes. */
 export const computeLookupBytes = ({ bounds }: Source): number => 8 * (bounds.user + bounds.contact + 1);
 
 interface Stretch {
@@ -25,7 +25,7 @@ export const createPersonLookup = async (connection: DuckDBConnection, source: S
   const { user: users, contact: contacts } = bounds;
   /** The person of each holder, starting with the highest user number; NaN if the person depends on the sequence. */
   const persons = Float64Array.from({ length: users + contacts + 1 }, (_, index) => index - users);
-  /** The stretches of each holder, for users whose events can belong to several people. */
+  /** Each holder's stretches, for users whose events can belong to several people. */
   const stretches = new Map<number, Stretch[]>();
 
   for (const { contact, owner } of await run(connection, sql`SELECT contact, owner FROM ${tables.merged}`))

@@ -1,4 +1,4 @@
-/** Runs retention reports: in which later periods the people of each period came back. */
+/** Runs retention reports, which show in which later periods the people from each period came back. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Condition, Grouping, ReportQuery, RetentionQuery, RetentionResult } from '../../queries.ts';
 import type { Source } from '../source.ts';
@@ -10,9 +10,9 @@ import { prepareGroups, sameGroup, toKeys, toOrder, toValues } from './groups.ts
 import { createScope } from './scope.ts';
 
 /**
- * Creates the temporary tables `periods`, with the places of each person's first `first` event and last `back` event in
- * each period; and `cohorts`, with the period and place of each person's first event. With a `grouping`, also creates
- * `members`, with the groups of that event.
+ * Creates two temporary tables. `periods` has the places (scope.ts) of each person's first event that meets `first` and
+ * last event that meets `back` in each period. `cohorts` has the period and place of each person's first event; with a
+ * `grouping`, a third table, `members`, has that event's groups.
  */
 export const prepareCohorts = async (
   connection: DuckDBConnection,

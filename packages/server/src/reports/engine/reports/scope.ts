@@ -9,7 +9,7 @@ import { type Grid, spanOf } from './grid.ts';
 const placesOfTime = Number.MAX_SAFE_INTEGER;
 const maxBigint = 2 ** 63;
 
-/** The source of the session numbers of a report's events (sessions.ts). */
+/** Where the session numbers of a report's events come from (sessions.ts). */
 export interface Sessions {
   /**
    * A grid whose spans are no longer than the session pause, so that a visitor has one session per span. Null if all
@@ -18,10 +18,10 @@ export interface Sessions {
   readonly grid: Grid | null;
   /** The range of all session numbers. */
   readonly lowest: number;
-  readonly greatest: number;
+  readonly highest: number;
 }
 
-/** Which events `hits` selects, and which of their columns in addition to `user` (0: no user). */
+/** Which events `hits` selects, and which columns in addition to `user` (0: no user). */
 export interface HitOptions {
   readonly person?: boolean;
   readonly session?: boolean;
@@ -36,7 +36,7 @@ export interface HitOptions {
   readonly owned?: boolean;
 }
 
-/** Builds a statement over a report's events. Each call adds the columns that it uses to the columns that are read. */
+/** Builds a statement over a report's events. Each call adds the columns it uses to those that are read. */
 export const createScope = (source: Source, query: ReportQuery) => {
   const read = new Set(['sequence', 'user', 'contact', 'eventTime']);
   const addedColumns: SQL[] = [];
@@ -88,8 +88,8 @@ export const createScope = (source: Source, query: ReportQuery) => {
       return matched();
     },
     /**
-     * Returns the position of an event by time, then by sequence, as one number, which is faster to compare than two.
-     * It is a HUGEINT only if necessary.
+     * Returns an event's position by time, then by sequence, as one number, which is faster to compare than two. It is
+     * a HUGEINT only if necessary.
      */
     get place(): SQL {
       const sequences = source.through + 1;
@@ -100,8 +100,8 @@ export const createScope = (source: Source, query: ReportQuery) => {
     /** Returns the number of the span that contains the event's time. */
     spanOf: (grid: Grid): SQL => spanOf(grid, sql`"eventTime"`),
     /**
-     * Whether an event might be the first of its visitor or session in the span. It can't be if the previous event of
-     * its session is in the span. Only for reports without a condition.
+     * Whether an event might be its visitor's or session's first in the span. It can't be if its session's previous
+     * event is in the span. Only for reports without a condition.
      */
     adds(grid: Grid, sessions: Sessions): SQL {
       read.add('begins');

@@ -21,7 +21,7 @@ export const prepareSessions = async (
 ): Promise<Sessions> => {
   const { irregular, bounds } = source;
   const all = query.robots || irregular.visitors === 'all';
-  if (!all && irregular.visitors === 0) return { grid: null, lowest: 0, greatest: bounds.session };
+  if (!all && irregular.visitors === 0) return { grid: null, lowest: 0, highest: bounds.session };
   const grid = createGrid(query.from, [], sessionPauseMilliseconds);
   const scope = createScope(source, query);
   scope.add('span', scope.spanOf(grid));
@@ -42,5 +42,5 @@ export const prepareSessions = async (
       SELECT visitor, span, last_value(first IGNORE NULLS) OVER (PARTITION BY visitor ORDER BY span) AS session FROM marked`,
   );
   const [row] = await run(connection, sql`SELECT count(*) AS spans FROM spans`);
-  return { grid, lowest: -Number(row?.spans), greatest: bounds.session };
+  return { grid, lowest: -Number(row?.spans), highest: bounds.session };
 };

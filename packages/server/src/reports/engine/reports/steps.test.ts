@@ -40,7 +40,7 @@ test('finds the maximum number of steps that any choice of events completes', ()
         time += after;
         return { unit, time, meets };
       });
-      const progress = createProgress(steps, within, { lowest: -3, greatest: 3 });
+      const progress = createProgress(steps, within, { lowest: -3, highest: 3 });
       for (const { unit, time: at, meets } of events) progress.addEvent(unit, unit, at, meets);
       const reached = [...new Set(events.map(({ unit }) => unit))].map((unit) =>
         countSteps(events.filter((each) => each.unit === unit)),
@@ -54,7 +54,7 @@ test('finds the maximum number of steps that any choice of events completes', ()
 });
 
 test('does not count units whose events are out of order or belong to two people', () => {
-  const progress = createProgress(2, within, { lowest: 1, greatest: 3 });
+  const progress = createProgress(2, within, { lowest: 1, highest: 3 });
   for (const [unit, person, time] of [
     [1, 1, 1],
     [2, 2, 1],

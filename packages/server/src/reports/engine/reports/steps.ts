@@ -11,23 +11,23 @@ const never = Number.NEGATIVE_INFINITY;
  */
 const countNumbers = (steps: number): number => 2 * steps + 1;
 
-/** Returns the memory for the progress of units, in bytes. */
+/** Returns the memory that the progress of units takes, in bytes. */
 export const computeProgressBytes = (steps: number, units: number): number => 8 * countNumbers(steps) * units;
 
-/** Units are numbers from `lowest` to `greatest`. A person is represented by any number except NaN. */
+/** Units are numbers from `lowest` to `highest`. A person is represented by any number except NaN. */
 export const createProgress = (
   steps: number,
   withinMilliseconds: number,
-  { lowest, greatest }: { readonly lowest: number; readonly greatest: number },
+  { lowest, highest }: { readonly lowest: number; readonly highest: number },
 ) => {
   const numbers = countNumbers(steps);
-  const units = Math.max(0, greatest - lowest + 1);
-  /** Keeps the numbers of a unit next to each other, for locality. */
+  const units = Math.max(0, highest - lowest + 1);
+  /** Keeps each unit's numbers next to each other, for locality. */
   const state = new Float64Array(numbers * units).fill(never);
   /** Units whose events are out of chronological order or belong to two people. */
   const irregular = new Set<number>();
 
-  /** Returns how many steps a unit reached; 0 if it is irregular. `unit` is counted from `lowest`. */
+  /** Returns how many steps a unit reached; 0 if it is irregular. `unit` is relative to `lowest`. */
   const countSteps = (unit: number): number => {
     if (state[unit * numbers] === never || irregular.has(unit + lowest)) return 0;
     let step = 0;
@@ -37,7 +37,7 @@ export const createProgress = (
 
   return {
     irregular,
-    /** Adds an event. `meets` has a bit for each step that the event meets, the lowest bit for the first step. */
+    /** Adds an event. `meets` has a bit for each step that the event matches, the lowest bit for the first step. */
     addEvent(unit: number, person: number, time: number, meets: number): void {
       const first = (unit - lowest) * numbers;
       const last = state[first] as number;

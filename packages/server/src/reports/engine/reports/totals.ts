@@ -12,8 +12,8 @@ import { prepareSessions } from './sessions.ts';
 import { describeVisits } from './visit-figures.ts';
 
 /**
- * The minimum span for which `adds` is worthwhile. In shorter spans, a large part of the events are in the first half
- * hour, so `adds` would save little.
+ * The minimum span for which `adds` is worthwhile. In shorter spans, many of the events are in the first half hour, so
+ * `adds` would save little.
  */
 const minAddsMilliseconds = 4 * sessionPauseMilliseconds;
 
@@ -42,7 +42,7 @@ export const computeTotals = async (
   const rows = await run(connection, sql`SELECT * FROM groups`);
   const byInterval = (list: readonly Row[]) => new Map(list.map((row) => [Number(row.interval), row]));
   const countsIn = byInterval(rows);
-  /** Computes statistics of an attribute, by interval and in total. */
+  /** Computes an attribute's statistics, by interval and in total. */
   const sumUp = async (attrID: string): Promise<Map<number | 'total', Row>> => {
     const scope = createScope(source, query);
     scope.add('number', scope.number(attrID));

@@ -1,4 +1,4 @@
-/** Finds the first and last touch of contacts: the first and last values in their events. */
+/** Finds contacts' first and last touches: the first and last values in their events. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { referrerAttrID } from '../../attributes.ts';
 import type { TouchesQuery, TouchesResult } from '../../queries.ts';

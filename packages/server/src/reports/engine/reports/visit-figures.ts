@@ -1,4 +1,4 @@
-/** Describes whole visits: all events of a session in the range, including those that the report does not count. */
+/** Describes whole visits: all of a session's events in the range, including those that the report does not count. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { pathAttrID } from '../../attributes.ts';
 import type { ReportQuery } from '../../queries.ts';
@@ -10,7 +10,7 @@ import { createScope, type Sessions } from './scope.ts';
 const visitFigures = clause`count_if(events = 1 AND pages = 1) AS bounces, sum(pages) AS pages, sum(milliseconds) AS milliseconds`;
 
 /**
- * Returns the visit figures, in total and per group, of the sessions that contain an event in `hits`, a query with the
+ * Returns the visit figures, in total and per group, for the sessions that contain an event in `hits`, a query with the
  * columns `keys` and `session`. Creates temporary tables.
  */
 export const describeVisits = async (
