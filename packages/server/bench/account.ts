@@ -1,4 +1,4 @@
-/** The accounts of the benchmarks, and their tokens. */
+/** Benchmark accounts and their tokens. */
 import { hashToken } from '../src/ingest/token.ts';
 import { openStore } from '../src/store/open.ts';
 import type { NewToken, Store, StoreCaller } from '../src/store/store.ts';
@@ -6,7 +6,7 @@ import type { NewToken, Store, StoreCaller } from '../src/store/store.ts';
 export const serverToken = 'server_for_the_benchmark_only_0000';
 export const browserToken = 'browser_for_the_benchmark_only_000';
 
-/** The server token of the nth account. */
+/** The nth account's server token. */
 export const toServerToken = (nth: number): string => (nth === 0 ? serverToken : `${serverToken}_${nth}`);
 
 const newToken = (kind: 'server' | 'browser', nth: number, text: string, time: number): NewToken => ({
@@ -18,7 +18,7 @@ const newToken = (kind: 'server' | 'browser', nth: number, text: string, time: n
   time,
 });
 
-/** Creates the nth account of the benchmark. */
+/** Creates the nth benchmark account. */
 export const createBenchmarkAccount = (store: Store, time: number, nth = 0): Promise<unknown> =>
   store.createAccount({
     accountUUID: nth === 0 ? 'benchmark' : `benchmark-${nth}`,
@@ -40,10 +40,10 @@ export const createBenchmarkAccount = (store: Store, time: number, nth = 0): Pro
     time,
   });
 
-/** Returns the caller with the server token of the nth account. Throws if the account does not exist. */
+/** Returns the caller with the nth account's server token. Throws if the account does not exist. */
 export const findCaller = async (store: Store, nth = 0): Promise<StoreCaller> => {
   const access = await store.findAccess(hashToken(toServerToken(nth)));
-  if (access === undefined || access.account === null) throw new Error('an account of the benchmark does not exist');
+  if (access === undefined || access.account === null) throw new Error('a benchmark account does not exist');
   return { account: access.account, token: access.token, browser: false };
 };
 

@@ -35,6 +35,6 @@ const fill = async (path: string, contacts: number): Promise<{ contacts: number 
   }
 };
 
-/** Opens a database with this many contacts, numbered from 0. */
+/** Opens a database with the given number of contacts, numbered from 0. */
 export const openContacts = (contacts: number): Promise<CachedDatabase<{ contacts: number }>> =>
   openCached(`${contacts}-contacts`, (path) => fill(path, contacts));

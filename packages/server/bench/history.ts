@@ -53,7 +53,7 @@ const fill = async (path: string, events: number): Promise<History> => {
   }
 };
 
-/** Opens a history with this many events. */
+/** Opens a history with the given number of events. */
 export const openHistory = (events: number): Promise<CachedDatabase<History>> =>
   openCached(`${events}-events`, (path) => fill(path, events));
 

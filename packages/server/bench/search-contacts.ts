@@ -17,7 +17,7 @@ export const creationIntervalMs = 60_000;
 export const seenDays = 500;
 export const firstSeenDay = Date.UTC(2025, 0, 1) / day;
 
-/** One of this many contacts has the rare values. */
+/** One in this many contacts has the rare values. */
 export const rare = 100_000;
 
 const contactsPerCommit = 20_000;

@@ -1,5 +1,5 @@
 /**
- * A feed of synthetic events of a site: visitors cause about ten events per visit and return over the following weeks.
+ * A feed of synthetic site events: visitors generate about ten events per visit and return over the following weeks.
  * Every 20th user is linked; each contact has two users. The same number of events produces the same feed.
  */
 import { labelIDs } from '@firsthand/contract/labels';

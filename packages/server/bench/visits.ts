@@ -1,5 +1,5 @@
 /**
- * Generates events like those of a site. Visitors cause about ten events per visit and return over the following days.
+ * Generates events like a real site's. Visitors generate about ten events per visit and return over the following days.
  * A few visitors never stop (tests, wall displays); the busiest causes up to 40 % of all events. The same number of
  * events produces the same events.
  */
@@ -14,11 +14,11 @@ export const eventIDCount = shares.length;
 const maxBusiestEvents = 2_000_000;
 const eventsPerUser = 50;
 const eventsPerVisit = 10;
-/** One of this many visitors signs up, at the start of a visit. */
+/** One in this many visitors signs up, at the start of a visit. */
 const usersPerContact = 20;
 const concurrentVisits = 100;
 
-/** The approximate number of events of the busiest user. */
+/** The busiest user's approximate number of events. */
 export const countBusiestEvents = (events: number): number => Math.min(events * 0.4, maxBusiestEvents);
 
 export const userName = (user: number): string => `user_${String(user).padStart(16, '0')}`;

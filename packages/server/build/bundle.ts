@@ -49,7 +49,7 @@ export const createBundleOptions = (from: string, entries: readonly string[], in
     bundle: true,
     // Needed to resolve the other packages from copies of the sources in other folders.
     tsconfig: join(folder, 'tsconfig.json'),
-    // In CommonJS, a bundled dynamic import runs only when it is imported.
+    // In CommonJS, bundled code behind a dynamic import runs only when it is imported.
     format: 'cjs',
     platform: 'node',
     target: 'node20',

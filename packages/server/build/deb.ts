@@ -24,7 +24,7 @@ const write = (file: string, text: string, mode = 0o644): void => {
 /** Converts an npm version to a Debian version, in which `~` sorts a prerelease before its release. */
 const toDebianVersion = (version: string): string => version.replace('-', '~');
 
-/** The licenses of Node and its bundled packages, from the locations of Node's archives and of distributions. */
+/** The licenses of Node and its bundled packages, from where Node's archives and Linux distributions put them. */
 const readNodeLicense = (): string => {
   const paths = ['LICENSE', 'share/doc/nodejs/LICENSE', 'share/doc/nodejs/copyright'];
   const file = paths.map((path) => join(dirname(dirname(process.execPath)), path)).find((each) => existsSync(each));

@@ -11,7 +11,7 @@ interface Manifest {
 
 const readManifest = (folder: string): Manifest => JSON.parse(readFileSync(new URL('package.json', folder), 'utf8'));
 
-/** A package URL (purl) of type npm, in which the `@` of a scope is encoded. */
+/** A package URL (purl) of type npm, in which a scope's `@` is encoded. */
 const toPURL = ({ name, version }: Manifest): string => `pkg:npm/${name.replace('@', '%40')}@${version}`;
 
 const toComponent = (type: string, manifest: Manifest) => {

@@ -164,7 +164,7 @@ const measureCalls = async (sides: Sides, { quick }: Options): Promise<Row[]> =>
   );
   const works: { title: string; bar: string; work: (nth: number, side: number) => Promise<unknown> }[] = [
     {
-      title: 'newest 50 of a contact',
+      title: 'a contact’s newest 50',
       bar: '≤ 2',
       work: (_, side) => {
         const { store, caller, contacts } = opened[side] as (typeof opened)[number];
@@ -188,12 +188,12 @@ const measureCalls = async (sides: Sides, { quick }: Options): Promise<Row[]> =>
     },
     // Each event is stored in a separate commit.
     {
-      title: 'an event of an existing user, alone',
+      title: 'one event from an existing user',
       bar: '',
       work: (_, side) => (opened[side] as (typeof opened)[number]).storeOne(userName(0)),
     },
     {
-      title: 'an event of a new user, alone',
+      title: 'one event from a new user',
       bar: '',
       work: (_, side) => (opened[side] as (typeof opened)[number]).storeOne(`alone_${crypto.randomUUID()}`),
     },
@@ -222,7 +222,7 @@ const measureCalls = async (sides: Sides, { quick }: Options): Promise<Row[]> =>
 
 export const run = (options: Options): Promise<Row[]> => {
   const bin = process.env.CITUS_BIN;
-  if (!bin) throw new Error('CITUS_BIN must name the folder of a PostgreSQL with Citus: test/citus/README.md');
+  if (!bin) throw new Error('set CITUS_BIN to the program folder of a PostgreSQL with Citus: test/citus/README.md');
   return withPostgres(
     (plain) =>
       withCluster(async (cluster) => {

@@ -1,7 +1,7 @@
 /**
  * Measures how fast the console responds with a long history. Chromium opens its pages and runs a session of clicks and
- * keys with a CPU slowdown of 4. Each interaction is measured until the next paint (Event Timing API; less than 16 ms
- * counts as 16 ms).
+ * keys with the CPU slowed down to a quarter. Each interaction is measured until the next paint (Event Timing API; less
+ * than 16 ms counts as 16 ms).
  */
 import type { Browser, Page } from 'playwright-core';
 import { launchChromium } from '../../../tracker/test/chromium.ts';
@@ -56,7 +56,7 @@ const link = (name: string): Interaction => click(name, `nav a:text-is("${name}"
 const button = (name: string): Interaction => click(name, `button:has-text("${name}")`);
 /** Types letters, each of which is an interaction. */
 const typeText = (text: string): Interaction[] => [...text].map((letter) => press(letter));
-/** Chooses the next option of a list. */
+/** Selects the next option in a list. */
 const choose = (label: string, key = 'ArrowDown'): Interaction => ({
   name: `choose ${label}`,
   run: async (page) => {

@@ -1,6 +1,7 @@
 /**
  * Measures how fast a file is copied to PostgreSQL, and back to a new file. Times `firsthand copy` of a month of
- * history with its contacts, links, rollups and repeat keys, until the last commit. Uses the PostgreSQL of postgres.ts.
+ * history with its contacts, links, rollups and idempotency keys, until the last commit. Uses the PostgreSQL of
+ * postgres.ts.
  */
 import { copyStore } from '../../src/store/open.ts';
 import type { Options, Row } from '../benchmark.ts';

@@ -1,4 +1,4 @@
-/** Measures the evaluation time of the tracker's script. Runs packages/tracker/bench/evaluate.ts in Chromium. */
+/** Measures how long the tracker's script takes to evaluate. Runs packages/tracker/bench/evaluate.ts in Chromium. */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Row } from '../benchmark.ts';
@@ -14,8 +14,8 @@ export const run = async (): Promise<Row[]> => {
   }
   console.log(stdout);
   /**
-   * The median of a script. The script's line in the output has three pairs of median and 90th percentile; `pair`
-   * selects one.
+   * A script's median. The script's line in the output has three pairs of median and 90th percentile; `pair` selects
+   * one.
    */
   const readMedian = (name: string, pair: number): number => {
     const line = stdout.split('\n').find((each) => each.startsWith(`${name}  `)) ?? '';

@@ -97,7 +97,7 @@ const measureTimes = async (count: number, work: (nth: number) => Promise<unknow
 const quantileOf = (times: readonly number[], share: number): number =>
   times[Math.floor(times.length * share)] ?? Number.NaN;
 
-/** Waits until the background work of PostgreSQL and the disk is done, so that it is not measured. */
+/** Waits until PostgreSQL and the disk have finished their background work, so that it is not measured. */
 const waitUntilIdle = async (databaseURL: string, { quick }: Options): Promise<void> => {
   await withClient(databaseURL, async (client) => {
     await client.query('VACUUM ANALYZE');

@@ -31,7 +31,7 @@ interface Effort {
 }
 const never = { max: 0, milliseconds: 0 };
 const once = { max: 1, milliseconds: 0 };
-/** The benchmark then takes less than 40 s with a million events. */
+/** Keeps the benchmark under 40 s with a million events. */
 const quickEffort: Effort = { limitMilliseconds: 10_000, rounds: { max: 3, milliseconds: 500 }, postgresRounds: never };
 const defaultEffort: Effort = {
   limitMilliseconds: 30_000,

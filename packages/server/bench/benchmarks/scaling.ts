@@ -18,11 +18,11 @@ const diskBytes = 1e12;
  * SQLite's figures are from RESULTS.md (`ingest`, `size`), PostgreSQL's from `npm run bench -- postgres`.
  */
 const measured = {
-  /** On the busiest thread, which is the bottleneck. */
+  /** Only the busiest thread, which is the bottleneck. */
   sqlite: { single: 28, batch: 10, bytes: 97 },
-  /** Of the server process with PostgreSQL, which has one such thread. */
+  /** The server process when it uses PostgreSQL. Only one of its threads is busy. */
   server: { single: 130, batch: 19 },
-  /** Of PostgreSQL, on all cores. */
+  /** PostgreSQL, on all cores. */
   postgres: { single: 68.5, batch: 20.7, bytes: 194 },
 };
 

@@ -1,7 +1,7 @@
 /**
  * Measures the disk space per event: the size of all files of a closed database divided by its events, compared with
  * the same rows in a table without an index. Measures a month of history, and the events of one day, for which all
- * repeat keys are still stored.
+ * idempotency keys are still stored.
  */
 import { statSync } from 'node:fs';
 import Database from '../../src/store/sqlite/database/better-sqlite3.ts';

@@ -16,7 +16,7 @@ export interface Load {
   readonly request: { readonly events: number } | 'contact';
   /** Undefined to send requests as fast as the responses arrive. */
   readonly requestsPerSecond?: number;
-  /** The first of 10,000 consecutive users who send the events, divided equally between the accounts. */
+  /** The first of 10,000 consecutive users who send the events, divided equally among the accounts. */
   readonly firstUser?: number;
 }
 
@@ -44,7 +44,7 @@ let created = 0;
 
 /** A request with the offsets of the identifiers to replace. */
 interface Template {
-  /** The number of the request's account, from 0. */
+  /** The index of the request's account. */
   readonly account: number;
   readonly bytes: Buffer;
   readonly userAt: readonly number[];

@@ -32,7 +32,7 @@ export const cpuSeconds = (pid: number): number | undefined => {
   return fields === undefined ? undefined : (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 };
 
-/** The CPU time of exited children and their descendants. */
+/** The CPU time of child processes that have exited, and of their descendants. */
 export const readExitedCPUSeconds = (pid: number): number | undefined => {
   const fields = read(`/proc/${pid}/stat`)?.split(') ')[1]?.split(' ');
   return fields === undefined ? undefined : (Number(fields[13]) + Number(fields[14])) / ticksPerSecond;

@@ -62,7 +62,7 @@ const runRounds = async ({ max, milliseconds }: Rounds, work: (round: number) =>
   }
 };
 
-/** Sorts the figures without the first, which is a warm-up. A single figure is kept. */
+/** Sorts the figures. Drops the first, which is a warm-up, unless it is the only one. */
 const sortWithoutWarmup = (figures: readonly number[]): number[] =>
   (figures.length > 1 ? figures.slice(1) : [...figures]).sort((a, b) => a - b);
 const quantile = (figures: readonly number[], share: number): number => {
@@ -89,7 +89,7 @@ export interface ReportBenchmark {
   readonly rounds: Rounds;
   /** PostgreSQL takes the longest, so it has the fewest rounds. */
   readonly postgresRounds: Rounds;
-  /** The target of a report. */
+  /** A report's target. */
   bar(report: MeasuredReport): string;
 }
 

@@ -34,8 +34,8 @@ const firstTouchTables = `${writeSessionTables(ofMonth('campaign'))},
   touched AS (SELECT h.*, first FROM hits h LEFT JOIN firsts USING (person))`;
 
 /**
- * The reports on an account with this many contacts. Every second contact is in the table `chosen`, and one report has
- * a condition with the same contacts.
+ * The reports on an account with the given number of contacts. Every second contact is in the table `chosen`, and one
+ * report has a condition with the same contacts.
  */
 export const createMeasuredReports = (contacts: number) => {
   const chosen = Float64Array.from({ length: Math.floor(contacts / 2) }, (_, nth) => 2 * (nth + 1));

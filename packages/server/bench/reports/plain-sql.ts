@@ -37,7 +37,7 @@ export const measures = `count(*) AS events, count(DISTINCT user_id) AS users, c
   count(DISTINCT user_id * 1000000 + session) AS sessions`;
 
 /**
- * Tables for a WITH clause, after `owned`. `passed` has for each event the latest earlier time of the person's first
+ * Tables for a WITH clause, after `owned`. For each event, `passed` has the latest earlier time of the person's first
  * step, and the latest such time from which the second step was reached in time.
  */
 export const writeFunnelTables = ([first, second]: readonly number[], withinMilliseconds: number): string => {
