@@ -47,7 +47,7 @@ describe('the guide', () => {
     expect(tokens.agent).toMatch(/^agent_[\w-]{24}$/);
   });
 
-  test.each(kinds)('lists the tools of a token of kind %s', async (kind) => {
+  test.each(kinds)('lists the tools for a token of kind %s', async (kind) => {
     const client = await connect(`${url}/mcp`, { Authorization: `Bearer ${tokens[kind]}` });
     const names = (await client.listTools()).tools.map(({ name }) => name);
     const shown = rows.filter(([, allowed]) => allowed[kinds.indexOf(kind)]).map(([name]) => name);
@@ -55,7 +55,7 @@ describe('the guide', () => {
     expect(rows.map(([name]) => name).sort()).toEqual(Object.keys(tools).sort());
   });
 
-  test('shows the configuration of clients', async () => {
+  test('shows the client configuration', async () => {
     const { type, url: shownURL, headers } = JSON.parse(configuration?.code ?? '').mcpServers.firsthand;
     expect([type, new URL(shownURL).pathname]).toEqual(['http', '/mcp']);
     const sent = { Authorization: headers.Authorization.replace('agent_…', tokens.agent) };

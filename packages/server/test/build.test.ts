@@ -40,7 +40,7 @@ it('runs the built command', async () => {
   expect(await readStderr(copyOfBuilt())).toBe('as it was built');
 });
 
-it('runs the sources if one of them is newer than the build or missing, or the build is incomplete', async () => {
+it('runs from source if a source file is newer than the build or was deleted, or the build is incomplete', async () => {
   const newer = copyOfBuilt();
   utimesSync(join(newer, 'build/build.ts'), new Date(), new Date());
   expect(await readStderr(newer)).toBe('');
@@ -62,7 +62,7 @@ it('finds the migrations, threads, tracker, documentation and demo page in a bui
     expect((await fetch(`${url}${path}`)).status).toBe(200);
 });
 
-it('serves agents from a build, which loads the protocol from node_modules', async () => {
+it('serves MCP from a build, which loads the protocol library from node_modules', async () => {
   const { url } = await startServer({ ...temporaryDatabase().env, OPERATOR_TOKEN: operatorToken });
   const { serverTokenUUID } = await createAccount(url);
   const response = await fetch(`${url}/mcp`, {

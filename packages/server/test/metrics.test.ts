@@ -32,7 +32,7 @@ const parse = (text: string) => {
     if (/^# HELP [a-z_]\w* \S/.test(line)) continue;
     const [, name, , list = '', value] =
       /^([a-z_]\w*)(\{((?:\w+="[^"\\\n]*",?)*)\})? (-?[\d.]+(?:e[+-]?\d+)?|Nan|[+-]Inf)$/.exec(line) ?? [];
-    if (name === undefined || seen.has(`${name}{${list}}`)) throw new Error(`not a sample, or a repeated one: ${line}`);
+    if (name === undefined || seen.has(`${name}{${list}}`)) throw new Error(`not a sample, or a duplicate: ${line}`);
     seen.add(`${name}{${list}}`);
     if (!types.has(name) && types.get(name.replace(/_(bucket|sum|count)$/, '')) !== 'histogram') {
       throw new Error(`has no type: ${line}`);

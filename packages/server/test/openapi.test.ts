@@ -79,7 +79,7 @@ const readStream = async (response: Response): Promise<unknown> => {
   return JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? '');
 };
 
-describe('the examples of the OpenAPI document', () => {
+describe('the OpenAPI document’s examples', () => {
   /**
    * The fields that must refer to existing objects, because the objects in the document's examples don't exist on this
    * server.

@@ -90,7 +90,7 @@ describe('the documentation', () => {
     expect(links.filter((path) => !existsSync(new URL(path, root)))).toEqual([]);
   });
 
-  test('has the figures of the last full runs', () => {
+  test('has the figures from the last full runs', () => {
     const readPage = (page: string) => read(`packages/server/${page}`);
     const [, kills, events] =
       /\n\| process killed \|[^|]+\| (\d+) × kill -9, (\d+) events [^|]+\| 0 lost, 0 twice/.exec(
@@ -222,7 +222,7 @@ describe('the documentation', () => {
     expect(responses.filter((line) => !line.includes('"status":"200"'))).toEqual([]);
     expect(responses.filter((line) => line.includes('"ignored"'))).toEqual([]);
     const requestCount = script.match(/curl -s/g)?.length ?? 0;
-    // Expects one response less, because the stream returns no JSON object.
+    // Expects one response fewer, because the stream returns no JSON object.
     expect(responses).toHaveLength(requestCount - 1);
   });
 

@@ -33,7 +33,7 @@ describe('the panel of the demo page', () => {
     await page.getByRole('button', { name: 'Join' }).click();
   };
 
-  it('shows whom the events belong to, before and after the form is sent, and after logging out', async () => {
+  it('shows who the events belong to, before and after the form is sent, and after logging out', async () => {
     const { page, complaints } = await open({ BASE_PATH: '/base' });
     await page.getByRole('button', { name: 'Add to basket: Morning cup' }).click();
     await expect.poll(() => page.locator('.owner').allInnerTexts()).toEqual(['anonymous', 'anonymous']);

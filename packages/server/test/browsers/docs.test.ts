@@ -123,7 +123,7 @@ describe('an example', () => {
     expect(complaints.filter((complaint) => !complaint.startsWith('requested http://localhost:'))).toEqual([]);
   });
 
-  it('is shown in the language that was chosen before, and can be copied', async () => {
+  it('is shown in the previously chosen language, and can be copied', async () => {
     const { url, page, open, context } = await openDocs();
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: url });
     await open('reference/logEvent');

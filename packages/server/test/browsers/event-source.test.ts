@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { launchChromium } from '../../../tracker/test/chromium.ts';
 import { createAccount, serveHere, userUUID } from '../fixtures/serving.ts';
 
-test('resumes the stream from its start for an EventSource that was disconnected before its first event', async () => {
+test('restarts the stream from the beginning for an EventSource disconnected before its first event', async () => {
   const { url } = await serveHere();
   const { serverTokenUUID } = await createAccount(url);
   const client = createClient({ url, token: serverTokenUUID });

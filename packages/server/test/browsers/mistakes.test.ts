@@ -1,4 +1,4 @@
-/** Tests mistakes in the tag of a page: the messages that they cause in the browser's console, without `data-debug`. */
+/** Tests mistakes in a page's tag: the messages that they cause in the browser's console, without `data-debug`. */
 import { type Client, createClient } from '@firsthand/client';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -104,7 +104,7 @@ describe('the console of a page with a mistake', () => {
     expect(sent).toEqual([]);
   });
 
-  test('shows that the path of the script is wrong, and the correct path', async () => {
+  test('shows that the script’s path is wrong, and what the correct path is', async () => {
     const { readWarnings } = await open(tagOf(browserToken).replace('/main.full.js', '/main.min.js'));
     await expect
       .poll(readWarnings)

@@ -59,7 +59,7 @@ it('stores page views with their campaign, events and the claim of an identify c
     { url, writeKey: browserTokenUUID },
   );
   const api = createClient({ url, token: serverTokenUUID });
-  // The address is the key of the claim if the claim has one.
+  // If a claim has an address, the address identifies its contact.
   const owned = { contactEmailaddress: 'ann@shop.example' };
   await expect.poll(() => api.getContact(owned).catch(() => undefined)).toMatchObject({ contact: owned });
   const { contact } = await api.getContact(owned);

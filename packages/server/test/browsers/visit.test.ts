@@ -51,7 +51,7 @@ describe('the demo page in Chromium', () => {
     return (await cookieOf())?.value as string;
   };
 
-  /** Waits for this many events of a user; returns them, oldest first. */
+  /** Waits until a user has `count` events; returns them, oldest first. */
   const eventsOf = async (userUUID: string, count: number) => {
     await expect.poll(async () => (await api.getEvent({ userUUID })).event.length).toBe(count);
     return (await api.getEvent({ userUUID, order: 'asc' })).event;

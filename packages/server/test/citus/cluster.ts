@@ -53,7 +53,7 @@ export const startNode = (cluster: string, node: Node, settings = ''): Promise<v
 export const stopNode = (cluster: string, node: Node, mode: 'fast' | 'immediate'): Promise<void> =>
   stopPostgres(folderOf(cluster, node), mode, { bin: bin() });
 
-/** Starts a standby of the coordinator, and returns its folder. */
+/** Starts a standby for the coordinator, and returns its folder. */
 export const startStandbyOfCoordinator = async (cluster: string): Promise<string> => {
   const folder = mkdtempSync(join(cluster, 'standby-'));
   await startStandby(folderOf(cluster, 'coordinator'), folder, { bin: bin(), settings: settingsOf(folder) });

@@ -15,7 +15,7 @@ export const urlsOf = async (clusterURL: string, database: string): Promise<URLs
     clusterURL,
     'SELECT nodename AS name, nodeport AS port FROM pg_dist_node WHERE groupid > 0 ORDER BY groupid',
   );
-  if (workers.length === 0) throw new Error('the cluster of TEST_CITUS_URL has no workers (citus_add_node)');
+  if (workers.length === 0) throw new Error('the cluster at TEST_CITUS_URL has no workers (citus_add_node)');
   const { username, password, search } = new URL(clusterURL);
   const login = password ? `${username}:${password}` : username;
   const at = ({ name, port }: { name: string; port: number }) =>
@@ -119,7 +119,7 @@ const listEnded = async (clusterURL: string, run: string): Promise<string[]> => 
 };
 
 /**
- * Closes databases of tests that have ended, because each database on the cluster of TEST_CITUS_URL costs a process
+ * Closes databases of tests that have ended, because each database on the cluster at TEST_CITUS_URL costs a process
  * with nine connections per node.
  */
 const closeEnded = async (clusterURL: string, run: string): Promise<void> => {

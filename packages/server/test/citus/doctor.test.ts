@@ -37,7 +37,7 @@ const shardOf = async ({ account }: Site) => {
   return found?.shard;
 };
 
-test('reports the parts and bytes of each worker of a healthy cluster', async () => {
+test('reports the parts and bytes on each worker in a healthy cluster', async () => {
   const site = await createSite(store);
   await site.server.log({});
   const findings = await examine();
@@ -63,7 +63,7 @@ test('reports workers that log statements with contacts’ values', async () => 
   await expect.poll(async () => (await examine()).get('logs')).toMatchObject({ ok: true });
 });
 
-test('reports pending moves of the rebalancer until they are done', async () => {
+test('reports the rebalancer’s pending moves until they are done', async () => {
   const moves = await querySQL<{ shard: string; name: string; port: number; to: string; toPort: number }>(
     databaseURL,
     `SELECT shardid AS shard, here.nodename AS name, here.nodeport AS port, there.nodename AS to, there.nodeport AS "toPort"
@@ -85,7 +85,7 @@ test('reports pending moves of the rebalancer until they are done', async () => 
   expect((await examine()).get('balance')).toMatchObject({ ok: true });
 });
 
-test('gives an account its own shards if it exceeds an even share, when the advice is followed', async () => {
+test('gives an account that exceeds an even share its own shards, if its advice is followed', async () => {
   const large = await createSite(store);
   const shard = await shardOf(large);
   let neighbor = await createSite(store);

@@ -17,7 +17,7 @@ import {
   recordCommands,
 } from './tools/remote-commands.ts';
 
-/** Operations that write to tables of the coordinator. */
+/** Operations that write to coordinator tables. */
 const accessOperations: ReadonlySet<OperationName> = new Set([
   'createAccount',
   'createToken',

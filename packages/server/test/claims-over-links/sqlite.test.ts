@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
 import { expectClaimsOverLinks, writeClaimsOverLinks } from './database.ts';
 
-test('migrates a database with claims over verified links, and changes only owners that these claims determined', async () => {
+test('migrates a database in which claims overrode verified links, and changes only those owners', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'firsthand-'));
   const path = join(folder, 'firsthand.db');
   writeClaimsOverLinks(path);

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { firsthand, firsthandJSON, temporaryDatabase } from '../fixtures/command.ts';
 import { shareServer } from '../fixtures/serving.ts';
 
-/** The number of events, a tenth of the default: enough for some buyers from the campaign at any time of day. */
+/** A tenth of the default. At any time of day, this still includes some buyers from the campaign. */
 const events = 4_000;
 
 describe('demo-data with a running server', () => {

@@ -119,7 +119,7 @@ it('requires a server if its unit is enabled, and requires a writable reports fo
   });
 });
 
-it('counts only tokens of programs, not those of sessions and members', async () => {
+it('counts only programs’ tokens, not those of sessions and members', async () => {
   const { path, env } = temporaryDatabase();
   await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   const tokens = async () => {
@@ -127,7 +127,7 @@ it('counts only tokens of programs, not those of sessions and members', async ()
     const { finding } = JSON.parse(stdout) as { finding: { name: string; detail: string }[] };
     return finding.find(({ name }) => name === 'accounts')?.detail;
   };
-  expect(await tokens()).toBe('1, with 1 live server tokens');
+  expect(await tokens()).toBe('1, with 1 live server token');
   const change = (sql: string) => new Database(path).exec(`UPDATE token SET ${sql}`).close();
   for (const sql of ['session = 1', "session = 0, memberID = 'ann'", 'memberID = NULL, expiresTime = 1']) {
     change(sql);

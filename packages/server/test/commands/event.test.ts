@@ -13,7 +13,7 @@ const setUp = async () => {
   const { url } = shared;
   const { serverTokenUUID } = await createAccount(url);
   const { port } = new URL(url);
-  // Returns the variables with which the server is configured, by which the commands find the server.
+  // Returns the server's variables, with which the commands find the server.
   return { url, env: { PORT: port, BASE_PATH: '/base/', FIRSTHAND_TOKEN: serverTokenUUID } };
 };
 

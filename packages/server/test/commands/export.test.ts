@@ -87,7 +87,7 @@ it('writes a file without rows for an account without events', async () => {
   expect(await queryFiles(`SELECT count(*)::INTEGER AS events FROM '${folder}/*.parquet'`)).toEqual([{ events: 0 }]);
 });
 
-it('adds what is new to a folder with --since last while a server is running', async () => {
+it('adds changes to a folder with --since last while a server is running', async () => {
   const { env } = temporaryDatabase();
   const { accountUUID, serverTokenUUID: token } = await createAccount(env);
   const { url } = await serveHere(env);

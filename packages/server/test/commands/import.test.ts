@@ -38,7 +38,7 @@ const message = (nth: number) => ({
   timestamp: new Date(Date.UTC(2024, 0, 1, 0, nth)).toISOString(),
 });
 
-it('imports each file of six tools once, and lists the imports', async () => {
+it('imports a file from each of six tools only once, and lists the imports', async () => {
   const { client, run } = await openShop();
   const files = ['segment.jsonl', 'posthog.jsonl', 'ga4.jsonl', 'umami.csv', 'matomo.json', 'goatcounter.csv'];
   const first = await run(...files.map(fixture));
@@ -60,7 +60,7 @@ it('imports each file of six tools once, and lists the imports', async () => {
   for (const { importID } of imports) expect(list.stdout).toContain(importID);
 });
 
-it('stores the labels that the other tool has determined', async () => {
+it('stores the labels that the other tool determined', async () => {
   const { client, run } = await openShop();
   await run(fixture('umami.csv'));
   const { event } = await client.getEvent({ limit: 1_000 });
@@ -99,7 +99,7 @@ it('continues an import that was interrupted, and prints the totals of all runs'
   );
 });
 
-it('continues an import of contacts that the console began, and prints the totals of all runs', async () => {
+it('continues a contact import that the console began, and prints the totals of all runs', async () => {
   const { client, runContacts } = await openShop();
   const path = writeMessages('contacts.csv', ['email', 'a@shop.example', 'b@shop.example', '""', 'c@shop.example']);
   const open = () => new Blob([readFileSync(path)]).stream();

@@ -109,7 +109,7 @@ it('leaves no byte of an erased contact in the list of refused requests', async 
   await expect.poll(holding).toEqual([]);
 });
 
-it('replays the requests of a revoked token with another token, with --as', async () => {
+it('replays a revoked token’s requests with the token that --as specifies', async () => {
   const { env } = temporaryDatabase();
   const { url } = await serveHere(env);
   const { serverTokenUUID } = await createAccount(url);

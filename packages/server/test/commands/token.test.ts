@@ -40,7 +40,7 @@ it('creates an operator token, which creates accounts until it is revoked', asyn
   expect((await create()).status).toBe(401);
 });
 
-it('lists the hour of each token’s last use, which the server stores when it stops at the latest', async () => {
+it('lists the hour of each token’s last use, which the server stores no later than when it stops', async () => {
   const { env } = temporaryDatabase();
   const { url, close } = await serveHere(env);
   const { accountUUID, serverTokenUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);

@@ -51,7 +51,7 @@ it('rejects WORKERS, which was removed', async () => {
   expect(existsSync(path)).toBe(false);
 });
 
-it('prints its version, no matter which command', async () => {
+it('prints its version with any command', async () => {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   for (const args of [['--version'], ['serve', '--version'], ['account', 'create', '-V']]) {
     expect(await firsthand(args)).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
@@ -65,7 +65,7 @@ describe('--settings-file', () => {
     return file;
   };
 
-  it('provides settings for every command, which variables override', async () => {
+  it('provides settings for every command, unless variables override them', async () => {
     const { path, env } = temporaryDatabase();
     const file = write(`DATABASE_URL='${env.DATABASE_URL}'\nBASE_PATH=/s/\n`);
     const args = ['--settings-file', file, 'account', 'create', '--name', 'Shop'];
@@ -75,7 +75,7 @@ describe('--settings-file', () => {
     expect((await firsthand(args, { BASE_PATH: '/x/' })).stdout).toContain('https://shop.example/x/main.');
   });
 
-  it('must be readable, and have lines of NAME=value', async () => {
+  it('must be readable, and consist of NAME=value lines', async () => {
     const missing = await firsthand(['--settings-file', '/nowhere.env', 'account', 'list']);
     expect(missing).toMatchObject({
       code: 2,
@@ -102,7 +102,7 @@ it('prints help', async () => {
   expect(stdout).toMatch(/create .*\n[\s\S]*revoke .*\n[\s\S]*list .*\n/);
 });
 
-it('exits without an error when the reader of its output has exited', async () => {
+it('exits without an error when its output pipe is closed', async () => {
   const bin = new URL('../../bin/firsthand.js', import.meta.url).pathname;
   const pipe = `set -o pipefail; ${process.execPath} ${bin} --help | exec 0<&-`;
   const { code, stderr } = await start('bash', ['-c', pipe], {}).ended;

@@ -270,7 +270,7 @@ export const describeContacts = (newSite: NewSite): void => {
       await expectRefusal(update({ contactUUID: 'nobody' }), 'unknown_contact', 'contactUUID');
     });
 
-    test('gives a contact another address', async () => {
+    test('changes a contact’s address', async () => {
       const { server, update } = await newSite();
       const { contactUUID } = await server.createContact();
       expect(await update({ contactUUID, address: ben })).toEqual({ contactUUID, updated: ['contactEmailaddress'] });

@@ -99,7 +99,7 @@ export const describeCounts = (newSite: NewSite): void => {
       ]);
     });
 
-    test('counts neither repeats nor rejected events', async () => {
+    test('counts neither duplicates nor rejected events', async () => {
       const { server, count } = await newSite();
       await server.log({ eventUUID: 'event-once' }, { eventUUID: 'event-once' }, { contactUUID: 'nobody' });
       await server.log({ eventUUID: 'event-once' });
@@ -147,7 +147,7 @@ export const describeCounts = (newSite: NewSite): void => {
       expect(await store.getEventDefinitions(account)).toMatchObject([{ firstTime: time + 1, lastTime: time + 3 }]);
     });
 
-    test('returns these times also for a day with a very large number of events', async () => {
+    test('also returns these times for a day with a very large number of events', async () => {
       const { store, account, server, erase, time } = await newSite();
       const { contactUUID } = await server.createContact();
       await server.log({ userUUID: null, contactUUID, eventTime: time });

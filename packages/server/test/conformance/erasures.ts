@@ -114,7 +114,7 @@ export const describeErasures = (newSite: NewSite): void => {
       expect(await site.owners()).toEqual({ 'event-1': again.contactUUID, 'event-2': '' });
     });
 
-    test('loses its own events, and no other contact’s events', async () => {
+    test('loses only its own events, not other contacts’ events', async () => {
       const site = await newSite();
       const { server } = site;
       await server.log({ eventUUID: 'ann-before' });

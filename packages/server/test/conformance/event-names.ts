@@ -26,7 +26,7 @@ const isKept = ({ kept }: { kept: boolean }) => kept;
 
 export const describeEventNames = (newSite: NewSite): void => {
   describe('an event that is logged by name', () => {
-    test('does not take an ID or name of the entries that are added with it', async () => {
+    test('does not take the ID or name of an entry that is added with it', async () => {
       const site = await newSite({
         catalogues: {
           event: [
@@ -173,7 +173,7 @@ export const describeEventNames = (newSite: NewSite): void => {
       expect(new Set(ids).size).toBe(4);
     });
 
-    test('is stored once, and adds no name if it is a repeat or is rejected', async () => {
+    test('is stored once, and adds no name if it is a duplicate or is rejected', async () => {
       const site = await newSite();
       const eventUUID = newID('event');
       await site.browser.log(byName('Signed up', { eventUUID }));
@@ -267,7 +267,7 @@ export const describeEventNames = (newSite: NewSite): void => {
       await addEntries(site, { id: null, name: 'Signed out' });
       expect((await listEntries(site)).map(([, name]) => name).toSorted()).toEqual(['Signed out', 'Signed up']);
       expect(await site.events({ eventID: unlistedIDOf('Signed out') })).toHaveLength(1);
-      // Logs by the numeric ID of a name, which does not hide the name.
+      // Logs under a name's numeric ID, which does not hide the name.
       await site.browser.log(unlisted('Paid'), { eventID: unlistedIDOf('Paid') });
       expect((await site.events({ eventName: 'Paid' })).map(({ eventName }) => eventName)).toEqual([
         'Paid',
@@ -275,7 +275,7 @@ export const describeEventNames = (newSite: NewSite): void => {
       ]);
     });
 
-    test('is not found by a name that its event no longer has', async () => {
+    test('is not found by its former name', async () => {
       const site = await newSite();
       const purchase = byName('Purchase', { mayAddName: false });
       await site.browser.log(purchase);
@@ -291,7 +291,7 @@ export const describeEventNames = (newSite: NewSite): void => {
       expect(await site.events({ eventName: 'Order paid' })).toHaveLength(2);
     });
 
-    test('is rejected from a page if its name’s eventID is withheld from pages', async () => {
+    test('is rejected when sent from a page if the eventID for its name is withheld from pages', async () => {
       const site = await newSite();
       await addEntries(site, { id: String(unlistedIDOf('Forged')), browser: false });
       const forged = byName('Forged', { mayAddName: false });

@@ -81,7 +81,7 @@ export const describeEvents = (newSite: NewSite): void => {
       expect(stored.map(({ receivedTime }) => receivedTime)).toEqual([time, time, time + 1, time - 5]);
     });
 
-    test('comes last even if the clock has been set back, and is recognized as a repeat by either clock', async () => {
+    test('comes last even if the clock has been set back, and is a duplicate by either clock', async () => {
       const { server, events, time } = await newSite();
       const days = [0, 2, -3, 1, 2, -3];
       for (const [nth, sinceFirst] of days.entries()) {
@@ -118,7 +118,7 @@ export const describeEvents = (newSite: NewSite): void => {
       expect((await events()).map(({ eventUUID }) => eventUUID)).toEqual(['event-first', 'event-last']);
     });
 
-    test('can be missing from a batch', async () => {
+    test('is optional in a batch', async () => {
       const { server, events } = await newSite();
       expect(await server.log()).toEqual([]);
       expect(await events()).toEqual([]);
@@ -186,7 +186,7 @@ export const describeEvents = (newSite: NewSite): void => {
   });
 
   describe('an event with a handle', () => {
-    test('counts as an event of its user', async () => {
+    test('counts as its user’s event', async () => {
       const { server, browser, events } = await newSite();
       const { contactUUID: handle } = await browser.createContact();
       expect(
@@ -199,7 +199,7 @@ export const describeEvents = (newSite: NewSite): void => {
       ]);
     });
 
-    test('belongs to the current contact of its user', async () => {
+    test('belongs to its user’s current contact', async () => {
       const { server, browser, owners } = await newSite();
       const { contactUUID: handle } = await browser.createContact();
       const other = await server.createContact({ address: ben });
@@ -207,7 +207,7 @@ export const describeEvents = (newSite: NewSite): void => {
       expect(await owners()).toEqual({ 'event-of-ben': other.contactUUID });
     });
 
-    test('is recognized as a repeat, whether sent with the handle or with its user', async () => {
+    test('is recognized as a duplicate, whether sent with the handle or with its user', async () => {
       const { browser } = await newSite();
       const { contactUUID: handle } = await browser.createContact();
       await browser.log({ userUUID: null, contactUUID: handle, eventUUID: 'event-once' });

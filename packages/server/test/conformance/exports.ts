@@ -47,7 +47,7 @@ export const describeExports = (newSite: NewSite, open: Open): void => {
       return readFileSync(join(folder, 'position.json'), 'utf8');
     };
 
-    /** Expects the views to equal a full export of all events, and the other tables those of a new export. */
+    /** Expects the views to equal a full export of all events, and the other tables to equal those of a new export. */
     const expectComplete = async (site: Site, folder: string): Promise<void> => {
       const all = newFolder();
       await exportAllEvents(all, readEventPages(site.store, { account: site.account }));
@@ -188,7 +188,7 @@ export const describeExports = (newSite: NewSite, open: Open): void => {
     });
 
     test('removes events that retention deleted', async () => {
-      // Opens a separate store, because retention deletes the events of all accounts.
+      // Opens a separate store, because retention deletes events in all accounts.
       const store = await open();
       onTestFinished(() => store.close());
       const site = await createSite(store);
@@ -227,7 +227,7 @@ export const describeExports = (newSite: NewSite, open: Open): void => {
       }
     });
 
-    test('starts over when files of events are missing', async () => {
+    test('starts over when event files are missing', async () => {
       const site = await newSite();
       const { server, time } = site;
       const folder = newFolder();

@@ -124,7 +124,7 @@ const cycle = [
 ];
 
 export const describeImportedContacts = (newSite: NewSite): void => {
-  describe('an import of contacts', () => {
+  describe('a contact import', () => {
     test('creates and changes contacts, and changes nothing the second time', async () => {
       const site = await newSite();
       const { create, contact, add, read } = importsOf(site);
@@ -395,7 +395,7 @@ export const describeImportedContacts = (newSite: NewSite): void => {
       ]);
     });
 
-    test('lets a repeated request create its contact again after the undo', async () => {
+    test('lets a retried request create its contact again after the undo', async () => {
       const site = await newSite();
       const { create, contact, add, undo } = importsOf(site);
       const importID = await create();

@@ -134,7 +134,7 @@ export const describeImports = (newSite: NewSite): void => {
       expect(await site.events()).toEqual([]);
     });
 
-    test('stores the user of contacts and events, even in the first write of a day', async () => {
+    test('stores the users of contacts and events, even in the first write of a day', async () => {
       const site = await newSite();
       const { create, event, contact, add } = importsOf(site);
       const { importID } = await create('a.jsonl');
@@ -268,7 +268,7 @@ export const describeImports = (newSite: NewSite): void => {
       expect(await readAll()).toEqual(before);
     });
 
-    test('leaves what was stored in the meantime', async () => {
+    test('leaves data stored in the meantime untouched', async () => {
       const site = await newSite();
       const { server } = site;
       const { create, event, contact, add, undo } = importsOf(site);

@@ -181,7 +181,7 @@ export const describeMerges = (newSite: NewSite): void => {
   });
 
   describe('mergeContact', () => {
-    test('follows chains of merges', async () => {
+    test('follows merge chains', async () => {
       const site = await newSite();
       const { keep, other } = await createTwo(site);
       const { contactUUID: last } = await site.server.createContact({ userUUID: tablet, address: cleo });
@@ -196,7 +196,7 @@ export const describeMerges = (newSite: NewSite): void => {
       expect(await site.owners()).toEqual({ 'laptop-1': keep, 'phone--1': keep, 'direct-1': keep, 'tablet-1': last });
     });
 
-    test('returns the contact at the end of a chain of merges', async () => {
+    test('returns the contact at the end of a merge chain', async () => {
       const site = await newSite();
       const { keep, other } = await createTwo(site);
       const { contactUUID: third } = await site.server.createContact({ userUUID: tablet, address: cleo });

@@ -87,7 +87,7 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
       expect(all.filter(({ account }) => account === site.account)).toHaveLength(1);
     });
 
-    test('are evicted and counted beyond the limit of a token, oldest first', async () => {
+    test('are evicted and counted beyond a token’s limit, oldest first', async () => {
       const site = await newSite();
       const { server, browser } = site;
       await record(site, browser, refusedEvent());

@@ -79,7 +79,7 @@ export const describeRepeats = (newSite: NewSite): void => {
       expect(await events()).toMatchObject([{ userUUID: laptop, contactUUID: '' }]);
     });
 
-    test('changes nothing: the content of the first attempt is kept', async () => {
+    test('changes nothing: the content of the first attempt stays', async () => {
       const { store, account, server, events, count, time } = await newSite();
       await server.log({ ...sameEvent, eventID: 1, attributes: [['size', 'XL']] });
       await server.logAt(time + 1, { ...sameEvent, eventID: 2, eventTime: time - 9, attributes: [['colour', 'red']] });

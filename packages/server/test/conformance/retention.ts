@@ -8,7 +8,7 @@ import { type Open, useSites } from './sites.ts';
 
 export const describeRetention = (_: unknown, open: Open): void => {
   describe('deleteEventsBefore', () => {
-    // Shares a separate store, in which the tests run in order, because each call deletes old events of all accounts.
+    // Shares a separate store, in which the tests run in order, because each call deletes old events in all accounts.
     const newSite = useSites(open);
     let store: Store;
     let site: Site;
@@ -47,7 +47,7 @@ export const describeRetention = (_: unknown, open: Open): void => {
       expect(await store.getEventDefinitions(site.account)).toMatchObject([{ count: 2, firstTime: time + 2 * day }]);
     });
 
-    test('still recognizes repeats of deleted events', async () => {
+    test('still recognizes duplicates of deleted events', async () => {
       const again = { eventUUID: 'event-0a', userUUID: laptop };
       expect(await site.server.logAt(time + 3 * day, again)).toEqual([{ kept: false, duplicate: true }]);
     });
@@ -61,7 +61,7 @@ export const describeRetention = (_: unknown, open: Open): void => {
       expect(await site.owners()).toEqual({ 'event-4a': contactUUID });
     });
 
-    test('deletes events of all accounts', async () => {
+    test('deletes events in all accounts', async () => {
       const other = await createSite(store);
       await other.server.log({});
       await site.server.logAt(other.time, {});

@@ -36,7 +36,7 @@ test('follows docs/backups.md: the server and cron make backups, and a drill res
   await server.waitForOutput(new RegExp(find('a backup was made')));
   expect(backups()).toHaveLength(1);
 
-  // Runs the command of a crontab line (crontab(5)), which has five fields for the time before the command. PATH also
+  // Runs the command in a crontab line (crontab(5)), which has five fields for the time before the command. PATH also
   // gets the folder of this machine's Node.
   const [, when, line = ''] = /^(\S+ \S+ \S+ \S+ \S+) (.*)$/.exec(here(find(' * * * '))) ?? [];
   expect(when).toBe('17 3 * * *');

@@ -181,7 +181,7 @@ const linkFolder = (from: string, to: string): void => {
 
 /**
  * Copies the installed packages instead of installing them. Hard links are safe, because npm replaces and removes
- * files; it modifies only its list in place.
+ * files; the only one that it edits in place is node_modules/.package-lock.json.
  */
 export const copyInstalled = (context: string, { root, workdir }: Stage): void => {
   for (const folder of [

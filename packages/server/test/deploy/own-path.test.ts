@@ -29,7 +29,7 @@ interface Setup {
 
 const readExample = (name: string): string => readFileSync(new URL(`../../deploy/${name}`, import.meta.url), 'utf8');
 
-/** Replaces texts in an example, which must contain each of them. */
+/** Replaces strings in an example, which must contain each of them. */
 const adapt = (text: string, changes: readonly (readonly [from: string, to: string])[]): string =>
   changes.reduce((result, [from, to]) => {
     expect(result).toContain(from);

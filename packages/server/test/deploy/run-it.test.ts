@@ -157,7 +157,7 @@ describe('the guides for operators', () => {
     for (const end of ends) await end();
   });
 
-  /** Returns the output between two texts. */
+  /** Returns the output between two strings. */
   const part = (from: string, to: string): string => printed.split(from)[1]?.split(to)[0] ?? '';
 
   it('install the package, and set up settings, an owner, lines for the web server and the tag', () => {

@@ -107,7 +107,7 @@ const serveWithJumpingClock = async (name: string, main?: string) => {
   return { ...judge(ledger, stored), inOrder, missedRepeats, limitsBroken, others, exitCode, events: stored.length };
 };
 
-test('keeps the order of events, detects repeats, and applies rate limits while its clock jumps', async (context) => {
+test('keeps events in order, detects duplicates, and applies rate limits while its clock jumps', async (context) => {
   let events = 0;
   // Runs in parallel, because each run mostly waits.
   const weakenedRun = serveWithJumpingClock('weakened', changeServer(folder, 'by-calendar', countingDaysByCalendar));

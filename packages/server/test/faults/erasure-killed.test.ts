@@ -29,7 +29,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const env = { RATE_LIMIT: withoutLimits() };
 
 /**
- * Kills a server as soon as it responds to an erasure, restores a backup that is older than the contact, and repeats
+ * Kills a server as soon as it responds to an erasure, restores a backup that is older than the contact, and resends
  * every request that created the contact.
  */
 const eraseAndKill = async (name: string, main?: string) => {

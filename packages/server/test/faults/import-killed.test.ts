@@ -23,7 +23,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 test('imports each message once, although the server or the command is killed at random moments', async (context) => {
   const file = join(folder, 'events.jsonl');
-  // Messages without a messageId, so that only the import's position prevents repeats.
+  // Messages without a messageId, so that only the import's position prevents duplicates.
   const lines = Array.from({ length: messages }, (_, nth) => ({
     ...{ type: 'track', event: 'Bought', anonymousId: `visitor-number-${nth % 500}`, properties: { nth } },
     timestamp: new Date(Date.UTC(2024, 0, 1) + nth * 60_000).toISOString(),

@@ -28,7 +28,7 @@ interface SentEvent {
 }
 
 /**
- * Sends events with times on several days from several concurrent clients. A fifth of the requests repeat earlier
+ * Sends events with times on several days from several concurrent clients. A fifth of the requests resend earlier
  * events.
  */
 const sendRepeatedly = async (name: string, count: number, main?: string) => {
@@ -82,7 +82,7 @@ const sendRepeatedly = async (name: string, count: number, main?: string) => {
   return { sent, repeats, stored, duplicates, rows, twice: rows - distinct, distinctEvents: distinctEvents.length };
 };
 
-test(`stores each event once although a fifth of ${sends} requests are repeats`, async (context) => {
+test(`stores each event once although a fifth of ${sends} requests are retries`, async (context) => {
   const result = await sendRepeatedly('ours', sends);
   expect(result).toEqual({
     ...result,

@@ -93,7 +93,7 @@ test('rebuilds damaged files, and reports correct numbers', async () => {
   }
 });
 
-test('rebuilds files with a damaged manifest, and files of another store', async () => {
+test('rebuilds files with a damaged manifest, and files from another store', async () => {
   const { reports, files, open, right, world } = setUp();
   await reports.run(totals);
   await reports.close();

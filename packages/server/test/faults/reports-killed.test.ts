@@ -6,7 +6,7 @@ import { report } from '../tools/report.ts';
 
 const kills = times({ quick: 10, full: 300 });
 
-test('leaves no erased text in report files, even if the process is killed at any point of the removal', async (context) => {
+test('leaves no erased text in report files, even if the process is killed during the removal', async (context) => {
   let duringRemoval = 0;
   for (let kill = 0; kill < kills; kill += 1) {
     const { reports, files, world, right } = setUp();

@@ -1,4 +1,4 @@
-/** Kills servers while they deliver messages to an endpoint that accepts, rejects and cuts. */
+/** Kills servers while they deliver messages to an endpoint that accepts, rejects and cuts off requests. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -19,7 +19,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Accepts a message, except that it rejects or cuts some messages the first time. */
+/** Accepts a message, except that it rejects or cuts off some messages the first time. */
 const openReceiver = async () => {
   /** The IDs of the accepted messages, by eventUUID. */
   const accepted = new Map<string, Set<string>>();

@@ -67,7 +67,7 @@ const history = fc.oneof(
 const createHistory = async (store: Store) => {
   const site = await createSite(store);
   const contactUUIDs = new Map<number, string>();
-  /** The numbers of the contacts in the store. */
+  /** The contact numbers in the store. */
   const numbers = new Map<number, number>();
   for (const nth of [1, 2, 3, 4]) {
     const { contactUUID } = await site.server.createContact({ userUUID: null, address: addressOf(nth) });
@@ -77,7 +77,7 @@ const createHistory = async (store: Store) => {
     numbers.set(nth, contacts[0]?.find((number) => !knownNumbers.has(number)) as number);
   }
   const uuidOf = (nth: number) => contactUUIDs.get(nth) as string;
-  /** A rejected action changes nothing, such as logging with an erased contact. */
+  /** A rejected action, such as logging with an erased contact, changes nothing. */
   const act = async (action: Action): Promise<unknown> => {
     switch (action.do) {
       case 'log':
@@ -107,7 +107,7 @@ const createHistory = async (store: Store) => {
   return { site, numbers, act: (action: Action) => retry(() => act(action)).catch(() => undefined) };
 };
 
-/** Replaces the numbers of contacts in a query. */
+/** Replaces the contact numbers in a query. */
 const renumber = <Value>(value: Value, numberOf: (contact: number) => number): Value => {
   if (value instanceof Float64Array) return value.map(numberOf) as Value;
   if (Array.isArray(value)) return value.map((each) => renumber(each, numberOf)) as Value;
@@ -115,7 +115,7 @@ const renumber = <Value>(value: Value, numberOf: (contact: number) => number): V
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, renumber(each, numberOf)])) as Value;
 };
 
-/** The store's events with their owners, and with the numbers of users and contacts from the feed. */
+/** The store's events with their owners, and with the feed's user and contact numbers. */
 const readEvents = async (site: Site) => {
   const fed = createFedAccount(site.store, site.account);
   await expectAgreement(fed, site);

@@ -159,7 +159,7 @@ const toModel = (events: readonly StoredEvent[]) => {
 const roundNumbers = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (_, each) => (typeof each === 'number' ? Number(each.toPrecision(12)) : each)));
 
-describe('reports of a store', () => {
+describe('reports on a store', () => {
   let store: Store;
   let folder: string;
   let reports: Reports;

@@ -94,7 +94,7 @@ describe('a request', () => {
     ['without a batch', () => scene.post('/v1/batch', {}, basic(scene.tokens.server)), 400],
     ['with more than 2,500 messages', () => send(Array(2_501).fill(7)), 413],
     [
-      'that is no JSON',
+      'that is not JSON',
       () => scene.send('/v1/batch', { method: 'POST', body: '{', headers: basic(scene.tokens.server) }),
       400,
     ],
@@ -105,7 +105,7 @@ describe('a request', () => {
     expect(response.body).not.toHaveProperty('error');
   });
 
-  it('gets a short Retry-After while the store is unavailable, and is stored once when repeated', async () => {
+  it('gets a short Retry-After while the store is unavailable, and is stored once when retried', async () => {
     const batch = [{ type: 'identify', userId: 'u-1', messageId: newUserUUID() }, track(newUserUUID())];
     isFull = true;
     const response = await send(batch);
@@ -215,7 +215,7 @@ describe('an identify message', () => {
     expect(ann).toMatchObject({ contactFirstname: 'Ann', claimed: ['contactTelephone'] });
   });
 
-  it('leaves the profile of a contact unchanged', async () => {
+  it('leaves a contact’s profile unchanged', async () => {
     const given = { contactExternalID: 'u-1', contactProfileID: 'customer' };
     await scene.post('/contact/createContacts', { tokenUUID: scene.tokens.server, contact: [given] });
     await send([{ type: 'identify', userId: 'u-1', traits: { firstName: 'Ann' } }]);
@@ -272,7 +272,7 @@ it('can create a person without a browser, by e-mail address', async () => {
   expect((await scene.get('/contact/getContact', found)).status).toBe(200);
 });
 
-it('does not overwrite newer traits if it has no browser and is repeated late', async () => {
+it('does not overwrite newer traits if it has no browser and is retried late', async () => {
   const identify = (plan: string) => ({ type: 'identify', userId: 'u-7', messageId: newUserUUID(), traits: { plan } });
   const [first, second] = [identify('free'), identify('pro')];
   for (const message of [first, second, first]) await send([message]);

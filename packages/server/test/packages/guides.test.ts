@@ -1,7 +1,6 @@
 /**
- * Follows the guides for React and Next.js to their end, in Chromium, as a new user of the machine. A block that begins
- * with a file name becomes that file; commands are run. The token, the server's URL and the folder of the tarballs are
- * replaced.
+ * Follows the guides for React and Next.js to their end, in Chromium, as a new OS user. A block that begins with a file
+ * name becomes that file; commands are run. The token, the server's URL and the folder of the tarballs are replaced.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -86,7 +85,7 @@ const open = async () => {
     return output;
   };
 
-  /** Waits for this many events of a visitor. Returns their sorted names, their values and their owners. */
+  /** Waits until a visitor has `count` events. Returns their sorted names, their values and their owners. */
   const eventsOf = async (userUUID: string, count: number) => {
     const read = async () => (await api.getEvent({ userUUID })).event;
     await expect.poll(async () => (await read()).length).toBe(count);

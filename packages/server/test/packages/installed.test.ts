@@ -156,7 +156,7 @@ const own = createTracker<Events>({ url: '/', token: 'browser_x' });
 const bought: Bought = { product: 'Stone teapot' };
 own.log(7, bought);
 tracker.log(7, bought);
-// @ts-expect-error a product is a text
+// @ts-expect-error a product is a string
 own.log(7, { product: {} });
 tracker.log(3, { price: 48 });
 window.tracker.reset();

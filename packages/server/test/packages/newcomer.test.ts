@@ -1,6 +1,6 @@
 /**
- * Follows a new user of the machine from the packed tarballs to a first named event. Prints the duration of each step.
- * `npm run newcomer` compiles SQLite as npm does; other runs copy the SQLite that is compiled here.
+ * Follows a new OS user from the packed tarballs to a first named event. Prints the duration of each step. `npm run
+ * newcomer` compiles SQLite as npm does; other runs copy the SQLite that is compiled here.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';

@@ -1,6 +1,6 @@
 /**
- * Creates a new user of the machine, with an empty home folder, no npm cache, no clone, and a folder with the tarballs.
- * If root runs the tests, the new user is `nobody`, who owns nothing else on the machine.
+ * Creates a new OS user, with an empty home folder, no npm cache, no clone, and a folder with the tarballs. If root
+ * runs the tests, the new user is `nobody`, who owns nothing else on the machine.
  */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';

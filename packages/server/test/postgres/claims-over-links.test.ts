@@ -6,7 +6,7 @@ import { copyStore, openStore } from '../../src/store/open.ts';
 import { expectClaimsOverLinks, writeClaimsOverLinks } from '../claims-over-links/database.ts';
 import { newMigratedDatabase } from '../fixtures/postgres/databases.ts';
 
-test('copies the owners and repeats of a database in which claims took precedence over verified links', async () => {
+test('copies a database in which claims overrode verified links, with its owners and idempotency keys', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'firsthand-'));
   const path = join(folder, 'firsthand.db');
   writeClaimsOverLinks(path);

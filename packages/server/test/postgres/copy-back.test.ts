@@ -1,5 +1,5 @@
-// Copies a file to PostgreSQL, where servers continue to write, and back to a file. Reads and repeats must stay the
-// same.
+// Copies a file to PostgreSQL, where servers continue to write, and back to a file. Reads and duplicate detection must
+// stay the same.
 import { statSync } from 'node:fs';
 import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -59,7 +59,7 @@ const eraseWhole = (site: Site, contactUUID: string) =>
 const isErased = { code: 'erased_contact' };
 const duplicate = { kept: false, duplicate: true };
 
-test('copies to PostgreSQL and back without changes, and recognizes repeats in each database', async () => {
+test('copies to PostgreSQL and back without changes, and recognizes duplicates in each database', async () => {
   const [file, servers, back, again] = [newFile(), await newDatabase(), newFile(), await newDatabase()];
   await open(file);
   const worlds = await createSites(3, 9);
@@ -197,14 +197,14 @@ test('copies to PostgreSQL and back without changes, and recognizes repeats in e
   ]);
 });
 
-test('copies data that was first stored on PostgreSQL to a file without changes', async () => {
+test('copies data that was originally stored in PostgreSQL to a file, unchanged', async () => {
   const servers = await newDatabase();
   await open(servers);
   await createSites(4, 21);
   await copyVerified(servers, newFile(), 4);
 });
 
-test('completes an erasure in the copy whose events were not deleted before', async () => {
+test('completes in the copy an erasure that was still deleting events', async () => {
   const [servers, back] = [await newDatabase(), newFile()];
   // Opens the store as a command, which does not delete the events, unlike a server.
   await open(servers, 'command');

@@ -45,7 +45,7 @@ const event = fc.record({
   unknown: fc.boolean(),
   externalID: fc.option(externalID, { freq: 1 }),
   kind: fc.constantFrom(1, 2, 30, 'Bought', 'Seen', 'unlisted'),
-  /** Generates only a few eventUUIDs, so that there are many repeats. */
+  /** Generates only a few eventUUIDs, so that there are many duplicates. */
   eventUUID: fc.nat({ max: 12 }).map((number) => `event-number-${number}`),
   ago: fc.constantFrom(0, 1, quarter, hour, 9 * day),
   attributes,

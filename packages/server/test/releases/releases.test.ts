@@ -59,10 +59,10 @@ const schemaOf = (path: string): number => {
   }
 };
 
-describe.each(versions)('a data file of %s', (version) => {
+describe.each(versions)('a data file from %s', (version) => {
   const { serverToken, answers }: Release = JSON.parse(gunzipSync(bytesOf(`${version}.json.gz`)).toString());
 
-  test('leads to the same responses as in that release, apart from later additions', async () => {
+  test('produces the same responses as in that release, apart from later additions', async () => {
     const { url } = await serveHere({ DATABASE_URL: `sqlite:${unpack(version)}` });
     const call = createCall(url, serverToken);
     for (const { question, answer } of answers) {
@@ -74,7 +74,7 @@ describe.each(versions)('a data file of %s', (version) => {
   });
 });
 
-describe.each(olderVersions)('a data file of %s', (version) => {
+describe.each(olderVersions)('a data file from %s', (version) => {
   test('is backed up and verified once before the server changes it', async () => {
     const path = unpack(version);
     const release = schemaOf(path);

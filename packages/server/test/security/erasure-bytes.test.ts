@@ -193,7 +193,7 @@ const restore = async ({ name, path }: PopulatedDatabase, main?: string) => {
   return start(path, main);
 };
 
-test('removes an erased contact from all files and logs during reads, and no retry or backup restores it', async (context) => {
+test('erases a contact from every file and log even during reads; no retry or backup restores it', async (context) => {
   const database = await populate('ours', counts);
   const { path, persons, counter } = database;
   const { milliseconds, eventsPerSecond, find } = await eraseAll(database);

@@ -367,7 +367,7 @@ const record = (
   tally.errors.push(`${name}: ${status} after ${milliseconds.toFixed(0)} ms to ${sent}`);
 };
 
-/** Sends a request and records its response. Repeats a late request, to distinguish a hang from a busy machine. */
+/** Sends a request and records its response. Resends a late request, to distinguish a hang from a busy machine. */
 const sendTimed = async (tally: Tally, randomRequest: RandomRequest, send: () => Promise<Reply>) => {
   const timed = async () => {
     const started = performance.now();

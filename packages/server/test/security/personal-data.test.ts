@@ -143,7 +143,7 @@ const listIdentifications = ({ names, userUUID }: Victim): Fields[] => {
   ];
 };
 
-/** Selects the fields that the operation has, because a read with any other field is refused with 400. */
+/** Selects only the fields that the operation supports, because any other field in a read causes a 400. */
 const selectFields = (name: OperationName, fields: Fields): Fields => {
   const { shape } = operations[name].input as z.ZodObject;
   return Object.fromEntries(Object.entries(fields).filter(([field]) => field in shape));

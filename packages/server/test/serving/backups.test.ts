@@ -51,7 +51,7 @@ it('warns that it has created a database, but not at later starts', async () => 
   expect(await start()).toEqual([]);
 });
 
-it('leaves no files of an aborted backup', async () => {
+it('leaves no files from an aborted backup', async () => {
   const { env } = temporaryDatabase();
   const folder = temporaryFolder();
   const stopping = new AbortController();

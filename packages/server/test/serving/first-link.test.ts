@@ -6,7 +6,7 @@ import { fromConsole } from '../front-door/console/requests.ts';
 
 const consoleOrigin = 'https://events.shop.example';
 
-it('creates an account in an empty database, and a link that signs in to it once', async () => {
+it('creates an account in an empty database, and a one-time sign-in link for it', async () => {
   const { env } = temporaryDatabase();
   const settings = { ...env, CONSOLE_ORIGIN: consoleOrigin, BASE_PATH: '/s/' };
   const { url, consoleURL = '', close } = await serveHere(settings, { firstLink: true });

@@ -78,7 +78,7 @@ it('filters by the current values of contacts', async () => {
   expect(await countMatches(isVip)).toEqual([2, 1]);
   expect(await countMatches({ and: [isVip, { event: 9 }] })).toEqual([1, 1]);
   expect(await countMatches({ contact: { contactTagID: 'vip', contactStatus: 'archived' } })).toEqual([0, 0]);
-  // The conditions of the report with the most filters, which have the maximum number of conditions on people.
+  // Conditions on people, as many as are allowed, in the report that accepts the most filters.
   const tags = (from: number) =>
     Array.from({ length: 2 }, (_, nth) => ({ contact: { contactTagID: `tag-${from + nth}` } }));
   const step = Array.from({ length: 8 }, (_, nth) => ({
@@ -223,7 +223,7 @@ it('rejects a report that takes longer than REPORTS_SECONDS', async () => {
   await store.close();
 });
 
-it('leaves no files of an in-memory database, and removes files of a killed server', async () => {
+it('leaves no files from an in-memory database, and removes a killed server’s files', async () => {
   const folderOf = (pid: number) => `firsthand-reports-${pid}-${'x'.repeat(21)}-${'y'.repeat(21)}`;
   // Also uses the process ID of this server, as in a restarted container.
   const ofKilled = [4_194_999, process.pid].map(folderOf);

@@ -57,7 +57,7 @@ export const withoutLimits = (...enforced: readonly (keyof RateLimits)[]): strin
 
 const running = new Set<ChildProcess>();
 
-/** Returns the child processes of a process. The child of strace is the server. */
+/** Lists a process's children. The child of strace is the server. */
 export const childrenOf = (pid: number): number[] => {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
@@ -139,7 +139,7 @@ export const stopServerProcess = async ({ process: child, ended }: Started): Pro
   return ended;
 };
 
-/** Returns the resident memory of a process. */
+/** Returns a process's resident memory. */
 export const readResidentMegabytes = (pid: number): number =>
   Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN) / 1024;
 

@@ -128,12 +128,12 @@ export const neverCheckpointing: readonly Change[] = [
   },
 ];
 
-/** Stores repeated events again. */
+/** Stores duplicate events again. */
 export const storingRepeats: readonly Change[] = [
   { file: 'store/sqlite/events/dedup.ts', from: 'if (isRepeat(day, sent, active)) return false;', to: '' },
 ];
 
-/** Detects repeats within the last calendar days, instead of the last days that have stored events. */
+/** Detects duplicates within the last calendar days, instead of the last days that have stored events. */
 export const countingDaysByCalendar: readonly Change[] = [
   {
     file: 'store/sqlite/events/dedup.ts',
@@ -142,7 +142,7 @@ export const countingDaysByCalendar: readonly Change[] = [
   },
 ];
 
-/** Treats a server token's event as a repeat of a browser token's event with the same eventUUID. */
+/** Treats a server token's event as a duplicate of a browser token's event with the same eventUUID. */
 export const mixingKindsOfTokens: readonly Change[] = [
   {
     file: 'store/sqlite/events/events.ts',

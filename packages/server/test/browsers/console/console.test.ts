@@ -233,7 +233,7 @@ it('links from the account menu to the documentation and shortcuts on a phone', 
   await page.getByRole('dialog', { name: 'Shortcuts' }).waitFor(soon);
 });
 
-describe('the console of a shop', () => {
+describe('a shop’s console', () => {
   let shop: Shop;
   let who: Awaited<ReturnType<typeof fillShop>>;
   const ends: (() => unknown)[] = [];
@@ -249,7 +249,7 @@ describe('the console of a shop', () => {
     return (await shop.api.reportTotals({ from, attrID: 'amount' })).total;
   };
 
-  it('shows the numbers of the API, filters on a click, and supports back and forward', async () => {
+  it('shows the same numbers as the API, filters on a click, and supports back and forward', async () => {
     const { page, signIn, complaints } = await openConsole(browser, shop);
     await signIn(shop.viewerToken);
     await expect.poll(() => readMeasure(page, 'People')).toBe(String((await readTotals()).people));
@@ -331,7 +331,7 @@ describe('the console of a shop', () => {
     ]);
   });
 
-  it('distinguishes the browsers of a person, in the card and in the history', async () => {
+  it('distinguishes a person’s browsers, in the card and in the history', async () => {
     const { page, signIn } = await openConsole(browser, shop);
     await signIn(shop.viewerToken, `person?contact=${who.ann}`);
     const browsers = page.getByRole('region', { name: /^Browsers/ }).getByRole('listitem');
@@ -484,7 +484,7 @@ describe('the console of a shop', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('sums the revenue of each event', async () => {
+  it('shows the total revenue from each event', async () => {
     const { page, signIn, complaints } = await openConsole(browser, shop);
     await signIn(shop.viewerToken, 'events?measure=revenue');
     const row = page.locator('.breakdown tbody tr', { hasText: 'Purchased' });
@@ -504,7 +504,7 @@ describe('the console of a shop', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('saves the filter as a segment by keyboard, and finds its people with several browsers', async () => {
+  it('saves the filter as a segment by keyboard, and finds the people in it who use several browsers', async () => {
     const { page, signIn, complaints } = await openConsole(browser, shop);
     const filter = [{ contact: { contactTagID: 'vip' } }];
     await signIn(shop.serverToken, `?filter=${encodeURIComponent(JSON.stringify(filter))}`);

@@ -1,16 +1,16 @@
-/** Creates an account with each hostile text in every field that the console shows. */
+/** Creates an account with each hostile string in every field that the console shows. */
 import { createHash } from 'node:crypto';
 import type { RequestFor } from '@firsthand/client';
 import { createClient } from '@firsthand/client';
 import { fitting, hostileTexts } from './hostile-texts.ts';
 import type { Shop } from './shop.ts';
 
-/** The number of texts per day: few enough that a breakdown of one day lists all its values. */
+/** The number of strings per day: few enough that a breakdown of one day lists all its values. */
 export const textsOfDay = 29;
 const dayMs = 86_400_000;
 const maxSegments = 100;
 const maxWebhooks = 50;
-/** The number of texts that each claim has as attributes. */
+/** The number of strings that each claim has as attributes. */
 const textsOfClaim = 50;
 
 /** Converts a string to a valid and unique ID for the catalogue. */
@@ -94,7 +94,7 @@ export const fillWithHostileTexts = async ({ url, api, browserToken }: Shop) => 
     const { event } = await api.logEvents({
       event: some.map((one) => ({ ...eventOf(one, dayOf(one.nth) * dayMs), contactUUID: contacts[one.nth] })),
     });
-    // Also logs all texts for one contact and for anonymous browsers, with the current time.
+    // Also logs all strings for one contact and for anonymous browsers, with the current time.
     const collected = await api.logEvents({
       event: some.map((one) => ({
         ...eventOf(one, 60_000),
@@ -124,7 +124,7 @@ export const fillWithHostileTexts = async ({ url, api, browserToken }: Shop) => 
     });
   }
   await forEach(texts, ({ name }) => api.createToken({ tokenKind: 'viewer', tokenName: name }));
-  // Removes line breaks, because names of imports must be on one line.
+  // Removes line breaks, because an import's name must be on one line.
   const names = texts.map(({ name }) => name).filter((name) => !/[\p{Cc}\p{Cf}]/u.test(name) && name.trim() !== '');
   await forEach(names, (importName) => {
     const fingerprint = createHash('sha256').update(importName).digest('hex');
@@ -140,8 +140,8 @@ export const fillWithHostileTexts = async ({ url, api, browserToken }: Shop) => 
   );
 
   /**
-   * Replaces all segments with segments for as many texts as an account can have segments, from `first` on. Their
-   * filters contain the texts too.
+   * Replaces all segments with one per string, from `first` on, up to the account's limit. Their filters contain the
+   * strings too.
    */
   const replaceSegments = async (first: number): Promise<void> => {
     const { segment } = await api.listSegments({});
@@ -150,7 +150,7 @@ export const fillWithHostileTexts = async ({ url, api, browserToken }: Shop) => 
       api.createSegment({ segmentName: `${fitting(name, 250)}#${nth}`, filter: { attrID: id, is: [text] } }),
     );
   };
-  /** Replaces all views. Their query strings contain the texts too. */
+  /** Replaces all views in the same way. Their query strings contain the strings too. */
   const replaceViews = async (first: number): Promise<void> => {
     const { view } = await api.listViews({});
     await forEach(view, ({ viewName }) => api.deleteView({ viewName }));
@@ -161,7 +161,7 @@ export const fillWithHostileTexts = async ({ url, api, browserToken }: Shop) => 
   };
 
   const november = { from: '2026-11-01', to: '2026-12-01' };
-  /** Replaces all share links with links for the texts from `first` on. Returns their secrets. */
+  /** Replaces all share links with one per string, from `first` on. Returns their secrets. */
   const replaceShareLinks = async (first: number): Promise<readonly string[]> => {
     const { shareLink } = await api.listShareLinks({});
     await forEach(shareLink, ({ shareID }) => api.revokeShareLink({ shareID }));

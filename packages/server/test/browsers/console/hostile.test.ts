@@ -1,6 +1,6 @@
 /**
- * Tests hostile texts in every field and on every page: nothing runs, nothing violates the Content Security Policy, and
- * no page is wider than its window.
+ * Tests hostile strings in every field and on every page: nothing runs, nothing violates the Content Security Policy,
+ * and no page is wider than its window.
  */
 import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
@@ -88,7 +88,7 @@ const showAll = async (page: Page, name: string): Promise<void> => {
   }
 };
 
-it('renders hostile texts harmlessly on the pages of events and people', async () => {
+it('renders hostile strings harmlessly on the pages of events and people', async () => {
   const { page, goto, complaints } = await open();
   const days = Math.ceil(hostileTexts.length / textsOfDay);
   const dayOf = (nth: number) => new Date(Date.now() - nth * 86_400_000).toISOString().slice(0, 10);
@@ -138,7 +138,7 @@ it('renders hostile texts harmlessly on the pages of events and people', async (
   expect(complaints.filter(isComplaint)).toEqual([]);
 });
 
-it('renders hostile texts harmlessly on person pages, in their dialogs, and in the palette', async () => {
+it('renders hostile strings harmlessly on person pages, in their dialogs, and in the palette', async () => {
   const { page, goto, complaints } = await open();
   await goto(`person?contact=${site.contacts[0]}`);
   await waitUntilLoaded(page);
@@ -172,7 +172,7 @@ it('renders hostile texts harmlessly on person pages, in their dialogs, and in t
   expect(complaints.filter(isComplaint)).toEqual([]);
 });
 
-it('renders hostile texts harmlessly in the catalogue, segments and settings', async () => {
+it('renders hostile strings harmlessly in the catalogue, segments and settings', async () => {
   const { page, goto, complaints } = await open();
   for (const path of ['catalogue', 'catalogue?tab=attr', 'catalogue?tab=tag', 'catalogue?tab=profile']) {
     await goto(path);
@@ -258,7 +258,7 @@ it('renders hostile texts harmlessly in the catalogue, segments and settings', a
   expect(complaints.filter(isComplaint)).toEqual([]);
 });
 
-it('renders hostile texts harmlessly in saved views and share links', async () => {
+it('renders hostile strings harmlessly in saved views and share links', async () => {
   const { page, goto, complaints } = await open();
   for (let first = 0; first < hostileTexts.length; first += site.maxSegments) {
     await site.replaceViews(first);
@@ -292,14 +292,15 @@ it('renders hostile texts harmlessly in saved views and share links', async () =
   expect(complaints.filter(isComplaint)).toEqual([]);
 });
 
-it('handles hostile texts in the URL', async () => {
+it('handles hostile strings in the URL', async () => {
   const { page, goto, complaints } = await open();
   const texts = [...hostileTexts, ...unstorableTexts];
   const conditions = texts.map((text) => ({ attrID: text.slice(0, 64), is: [text] }));
   const filters = Array.from({ length: Math.ceil(texts.length / 10) }, (_, nth) =>
     JSON.stringify(conditions.slice(nth * 10, nth * 10 + 10)),
   );
-  // Pages with reports get only a tenth of the texts, from all families, because each URL is expensive for the service.
+  // Pages with reports get only a tenth of the strings, from all families, because each URL is expensive for the
+  // service.
   const isForReports = (nth: number) => nth % 10 === 3 || nth >= hostileTexts.length;
   const reports: readonly ((text: string, given: string) => string)[] = [
     (text) => `?range=${text}&measure=${text}&pages=${text}&compare=${text}&filter=${text}`,

@@ -1,4 +1,4 @@
-/** The import of contacts in the console, in Chromium. */
+/** Contact import in the console, in Chromium. */
 import axe from 'axe-core';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ eve@shop.example,Eve,Paris,
 fay@shop,Fay,Rome,
 `;
 
-it('checks a file of contacts, imports the file, and undoes the import', async () => {
+it('checks a contact file, imports it, and undoes the import', async () => {
   const shop = await openShop();
   const { page, signIn, complaints } = await openConsole(browser, shop);
   await signIn(shop.serverToken, 'people');

@@ -1,4 +1,4 @@
-/** Settings, Import: imports files of events in Chromium, and undoes them. */
+/** Settings, Import: imports event files in Chromium, and undoes the imports. */
 import { readFileSync } from 'node:fs';
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';

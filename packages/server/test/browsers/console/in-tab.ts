@@ -1,14 +1,14 @@
-/** Test actions in a tab of any engine: wait for texts, click, fill in fields, and use the keyboard. */
+/** Test actions in a tab of any engine: wait for text, click, fill in fields, and use the keyboard. */
 import { expect, vi } from 'vitest';
 import type { Key, Tab } from '../../../../tracker/test/engines/engine.ts';
 import { fill, focusedName, hasFocusMoved, press, recordFocus, textsOf, visibleText } from '../../fixtures/in-page.js';
 
-/** The maximum number of stops: more than the number of controls on any page. */
+/** The maximum number of tab stops: more than any page has controls. */
 const maxStops = 200;
 
 export const waitForText = (tab: Tab, text: string | RegExp) => expect.poll(() => tab.run(visibleText)).toMatch(text);
 export const waitForNoText = (tab: Tab, text: string) => expect.poll(() => tab.run(visibleText)).not.toContain(text);
-/** Waits until this many elements match. */
+/** Waits until exactly `count` elements match. */
 export const waitForCount = (tab: Tab, selector: string, count: number) =>
   expect.poll(async () => (await tab.run(textsOf, selector)).length).toBe(count);
 export const clickText = (tab: Tab, text: string) => expect.poll(() => tab.run(press, text)).toBe(true);

@@ -89,7 +89,7 @@ it('lets an owner invite a member, who joins and signs in by keyboard, gets anot
   expect(owner.complaints).toEqual([]);
 });
 
-it('revokes everything that a member created if an owner chooses so when removing the member', async () => {
+it('revokes everything that a member created if the owner requests it on removal', async () => {
   const shop = await openShop();
   const { invitationCode } = await shop.api.inviteMember({
     memberEmailaddress: 'ben@shop.example',
@@ -122,7 +122,7 @@ it('revokes everything that a member created if an owner chooses so when removin
   expect(owner.complaints).toEqual([]);
 });
 
-it('changes the password of a member in a dialog, and ends the other sessions', async () => {
+it('changes a member’s password in a dialog, and ends the other sessions', async () => {
   const shop = await openShop();
   const { invitationCode: code } = await shop.api.inviteMember({
     ...{ memberEmailaddress: 'ben@shop.example', memberRole: 'viewer' },

@@ -187,9 +187,9 @@ const dayWritten = (time: string): string =>
 interface PageSpec {
   readonly path: string;
   readonly cards: () => Promise<readonly object[]>;
-  /** Other texts, by CSS selector. */
+  /** Other text to check, by CSS selector. */
   readonly texts?: () => Promise<Readonly<Record<string, readonly string[]>>>;
-  /** The total number of events in all sessions of the page. */
+  /** The total number of events in all sessions on the page. */
   readonly events?: () => Promise<number>;
 }
 
@@ -585,7 +585,7 @@ const pagesOf = async (
   ];
 };
 
-/** Opens one of the numbers that link to people, and checks that the list has that many people. */
+/** Opens one of the numbers that link to people, and checks that the list has as many people. */
 const openNumber = async (page: Page, nth: number): Promise<void> => {
   const numbers = page.locator('.number-link');
   const all = await numbers.count();
@@ -603,7 +603,7 @@ const openNumber = async (page: Page, nth: number): Promise<void> => {
   await expect.poll(listed).toBe(true);
 };
 
-/** Returns the texts of a page outside its cards. */
+/** Returns the text on a page outside its cards. */
 const readTexts = async (page: Page, selectors: readonly string[]) => {
   const entries = selectors.map(async (selector) => [selector, await page.evaluate(textsOf, selector)] as const);
   return Object.fromEntries(await Promise.all(entries));
@@ -631,7 +631,7 @@ const checkPages = async (page: Page, pages: readonly PageSpec[], nth: number): 
   }
 };
 
-it('shows the numbers of the API, for random histories', async () => {
+it('shows the same numbers as the API, for random histories', async () => {
   await fc.assert(
     fc.asyncProperty(historyArbitrary, choiceArbitrary, async (history, choice) => {
       const site = await replayHistory(url, history);
@@ -644,7 +644,7 @@ it('shows the numbers of the API, for random histories', async () => {
         await context.close();
       }
     }),
-    // Does not shrink: each failing page is polled for seconds before it fails.
+    // Shrinking is off: each failing page is polled for several seconds before it fails.
     { numRuns: runs(2, 2), endOnFailure: true },
   );
 });

@@ -113,7 +113,7 @@ describe('a share link', () => {
     'overview with a filter': `?filter=${encodeURIComponent('[{"contact":{"contactTagID":"vip"}}]')}`,
     'overview of two days': '?from=2026-01-01&to=2026-12-31',
     explorer: 'events?event=1&by=attr%3Apath&measure=events',
-    'funnel that the catalogue has chosen': 'events?tab=funnel',
+    'default funnel from the catalogue': 'events?tab=funnel',
     retention: 'events?tab=retention&interval=day&range=7d&first=1',
   };
 
@@ -154,7 +154,7 @@ describe('a share link', () => {
     const { page, complaints } = await openConsole(browser, shop);
     await page.goto(link);
     await readNumbers(page);
-    // Leaves out the header and the row “All”.
+    // Leaves out the header and the “All” row.
     const shown = (await page.getByRole('region', { name: 'All events by page' }).getByRole('row').count()) - 2;
     const requests: string[] = [];
     page.on('request', (request) => requests.push(request.url()));

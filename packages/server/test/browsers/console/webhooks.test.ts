@@ -22,7 +22,7 @@ interface Received {
   readonly signatures: number;
 }
 
-/** Receives the messages of a webhook, with a status that the test chooses. */
+/** Receives a webhook's messages, and responds with a status that the test chooses. */
 const startReceiver = async () => {
   const received: Received[] = [];
   const receiver = { status: 204, text: '', url: '', received };
@@ -117,11 +117,11 @@ it('adds a webhook, shows its secret once, rotates it, pauses, edits and removes
   await page.getByRole('dialog', { name: 'Remove Sales CRM?' }).getByRole('button', { name: 'Remove webhook' }).click();
   await waitForText(page, 'No webhooks');
   expect((await shop.api.listWebhooks({})).webhook).toEqual([]);
-  // Chromium reports the response with the error of the URL.
+  // Chromium logs the 400 response to the invalid URL.
   expect(complaints.filter((complaint) => !complaint.includes('status of 400'))).toEqual([]);
 });
 
-it('shows in words why messages fail, and resends one message and all that failed', async () => {
+it('explains why messages fail, and resends one message, then all failed messages', async () => {
   const shop = await openWebhookShop();
   const receiver = await startReceiver();
   Object.assign(receiver, { status: 500, text: 'The <b>database</b> is down' });
@@ -155,7 +155,7 @@ it('shows in words why messages fail, and resends one message and all that faile
   expect(complaints).toEqual([]);
 });
 
-it('says why a webhook is disabled, and resumes it', async () => {
+it('shows why a webhook is disabled, and resumes it', async () => {
   const shop = await openWebhookShop();
   const receiver = await startReceiver();
   receiver.status = 410;

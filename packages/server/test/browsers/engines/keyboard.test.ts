@@ -106,7 +106,7 @@ const tasks: readonly Task[] = [
     },
   },
   {
-    title: 'ignores a link of a person, and undoes it',
+    title: 'ignores one of a person’s links, and undoes that',
     path: () => `person?contact=${who.ann}`,
     ready: 'Ignore this link',
     task: async (tab) => {
@@ -119,7 +119,7 @@ const tasks: readonly Task[] = [
     },
   },
   {
-    title: 'unlinks a browser of a person retroactively, and undoes it',
+    title: 'unlinks a person’s browser retroactively, and undoes that',
     path: () => `person?contact=${who.ann}`,
     ready: 'Ignore this link',
     task: async (tab) => {
@@ -148,7 +148,7 @@ const tasks: readonly Task[] = [
     },
   },
   {
-    title: 'offers to merge two events when one is renamed to the name of the other',
+    title: 'offers to merge two events when one is given the other’s name',
     path: () => 'catalogue',
     ready: 'Page view',
     task: async (tab) => {

@@ -49,7 +49,7 @@ const drawUnsynced = async (databaseURL: string): Promise<void> => {
   await querySQL(databaseURL, "BEGIN; SELECT nextval('event_order'), nextval('owner_change_number'); ROLLBACK");
 };
 
-/** Starts a server, and returns functions to log and read events of a user. */
+/** Starts a server, and returns functions to log and read a user's events. */
 const startLogging = async (databaseURL: string, { token }: Account, main?: string) => {
   const env = { DATABASE_URL: databaseURL, LOG_LEVEL: 'silent', RATE_LIMIT: withoutLimits() };
   const server = await startServerProcess('', await freePort(), { main, env });
@@ -144,7 +144,7 @@ const crashRepeatedly = async (count: number, main?: string) => {
   return { outOfOrder, missing };
 };
 
-test(`never draws a number again after ${crashes} crashes of the coordinator`, async (context) => {
+test(`never draws a number again after ${crashes} coordinator crashes`, async (context) => {
   expect(await crashRepeatedly(crashes)).toEqual({ outOfOrder: [], missing: 0 });
   const main = changeServer(cluster.folder(), 'drawing_again', reusingLostNumbers);
   const { outOfOrder, missing } = await onOneDay(() => crashRepeatedly(weakenedCrashes, main));
@@ -157,7 +157,7 @@ test(`never draws a number again after ${crashes} crashes of the coordinator`, a
   });
 });
 
-test('allows a usable copy into a file after a crash of the coordinator', async () => {
+test('can copy the database to a usable file after the coordinator crashes', async () => {
   const { databaseURL, accounts } = await cluster.newDatabase();
   const [account] = accounts as [Account];
   const server = await startLogging(databaseURL, account);
@@ -215,7 +215,7 @@ const failOver = async (main?: string) => {
   await querySQL(standbyURL, 'SELECT pg_reload_conf()');
   await expect.poll(() => querySQL(standbyURL, 'SELECT FROM pg_stat_wal_receiver')).toEqual([]);
   await waysToCrash.all();
-  // Draws more numbers than the standby knows: the WAL record of the first draw covers 32 numbers.
+  // Draws more numbers than the standby has received: the WAL record of the first draw covers 32 numbers.
   let earlier = '';
   for (let nth = 0; nth < 40; nth += 1) earlier = await before.log();
   await createContacts(before);

@@ -100,7 +100,7 @@ const changeSomething = async (
 };
 
 interface Outcome {
-  /** The number of successful calls of each operation. */
+  /** The number of successful calls to each operation. */
   readonly counts: Readonly<Record<string, number>>;
   /** The responses with a status of 500 or higher, and their times. */
   readonly failures: readonly string[];

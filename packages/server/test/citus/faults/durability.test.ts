@@ -13,7 +13,7 @@ import { type Account, useOwnCluster } from '../tools/own-cluster.ts';
 
 const cluster = useOwnCluster();
 
-/** Turns off a setting of a worker until the returned function is called or the test ends. */
+/** Turns off a setting on a worker until the returned function is called or the test ends. */
 const turnOff = async (node: Node, setting: 'fsync' | 'synchronous_commit'): Promise<() => Promise<void>> => {
   const url = urlOfNode(cluster.cluster(), node, 'postgres');
   const alter = async (change: string) => {

@@ -15,7 +15,7 @@ const ways = ['before', 'after', 'late'] as const;
 type Way = (typeof ways)[number];
 
 export interface CuttingProxy {
-  /** The number of cut connections for each way. */
+  /** How many connections were cut at each of these points. */
   readonly cuts: Readonly<Record<Way, number>>;
   close(): Promise<void>;
 }

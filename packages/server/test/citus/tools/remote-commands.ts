@@ -7,9 +7,9 @@ export interface RemoteCommand {
   readonly text: string;
   /** The node that executes the command. */
   readonly node: string;
-  /** The number of the coordinator's session that sends the command. */
+  /** The ID of the coordinator session that sends the command. */
   readonly session: number;
-  /** Citus's number of that session's connection; '' if the session executes the command itself. */
+  /** Citus's ID for that session's connection; '' if the session executes the command itself. */
   readonly connection: string;
 }
 

@@ -114,7 +114,7 @@ export const describeAccounts = (newSite: NewSite): void => {
     });
   });
 
-  describe('the stored bytes of an account', () => {
+  describe('an account’s stored bytes', () => {
     const bytesOf = async ({ store, account }: Site) => (await store.getAccount(account)).storedBytes;
 
     test('grow with its events, users and contacts, and with the length of their values', async () => {
@@ -125,7 +125,7 @@ export const describeAccounts = (newSite: NewSite): void => {
       expect(one).toBe(rowBytes.event + rowBytes.user);
       await site.server.log({ attributes: [['text', 'x'.repeat(500)]] }, { attributes: [] });
       expect(await bytesOf(site)).toBe(one + 2 * rowBytes.event + 504);
-      // Sends a repeat, which stores nothing.
+      // Sends a duplicate, which stores nothing.
       await site.server.log({ eventUUID: 'event-of-bytes', attributes: [] });
       await site.server.log({ eventUUID: 'event-of-bytes', attributes: [['text', 'x'.repeat(500)]] });
       const events = await bytesOf(site);
@@ -161,12 +161,12 @@ export const describeAccounts = (newSite: NewSite): void => {
       const own = await site.store.searchContact({ account: site.account, limit: 1 });
       expect(contactUUID).not.toBe(own.contacts[0]?.contactUUID);
       await site.erase(own.contacts[0]?.contactUUID as string);
-      // Waits until only the user is left, which stays, without an owner.
+      // Waits until only the user is left. The user stays, but no longer belongs to a contact.
       await expect.poll(() => bytesOf(site)).toBe(before + rowBytes.user);
     });
   });
 
-  describe('contacts in the request body of an account', () => {
+  describe('contacts in an account’s request body', () => {
     test('are created with the account', async () => {
       const { store, time } = await newSite();
       const request = newAccount({

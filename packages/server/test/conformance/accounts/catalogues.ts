@@ -226,7 +226,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       expect(await site.events()).toMatchObject([{ eventID: 7, eventName: 'Bought' }]);
     });
 
-    test('do not list a tag or an attribute because it is removed from a contact', async () => {
+    test('do not add a tag or an attribute when it is only removed from a contact', async () => {
       const site = await newSite();
       const { contactUUID } = await site.server.createContact();
       await site.update({
@@ -418,7 +418,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       event: [{ id: '9', ...serverOnly }],
     };
 
-    test('is rejected from a browser token, with the field’s name', async () => {
+    test('is rejected when sent with a browser token, with the field’s name', async () => {
       const { store, account, browser } = await newSite({ catalogues });
       const refused = 'id_not_for_browser';
       expect(await browser.log({ eventID: 9 }, { attributes: [['credit', '1']] })).toEqual([
@@ -436,7 +436,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       expect((await store.getAccount(account)).usage).toEqual({ contacts: 0, users: 0, events: 0 });
     });
 
-    test('is accepted from a server token', async () => {
+    test('is accepted when sent with a server token', async () => {
       const { server } = await newSite({ catalogues });
       expect(await server.log({ eventID: 9, attributes: [['credit', '1']] })).toEqual([{ kept: true }]);
       const { contactUUID } = await server.createContact({ tags: ['vip'] });

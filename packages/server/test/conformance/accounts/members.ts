@@ -25,7 +25,7 @@ const join = (
 ) =>
   store.joinMember({ hash, memberName: 'Ann Lemon', password: 'hashed', time, access: newToken('viewer'), ...changes });
 
-/** Starts a session of a member, as sign-in does. */
+/** Starts a session for a member, as sign-in does. */
 const startSession = async (
   { store, account, time }: Site,
   { token, kind }: { token: number; kind: 'viewer' | 'editor' | 'server' },
@@ -224,7 +224,7 @@ export const describeMembers = (newSite: NewSite): void => {
       expect(await findMembers(site, emailaddress)).toMatchObject([{ memberID, password: 'hashed' }]);
     });
 
-    test('change their password only in an open session of their current access', async () => {
+    test('change their password only in open sessions that began after they last accepted an invitation', async () => {
       const [site, others] = [await newSite(), await newSite()];
       const { store, account, server, time } = site;
       const [ann, ben] = [await createMember(site), await createMember(site)];

@@ -42,7 +42,7 @@ const join = async ({ store, account, time }: Site, { passkey, password = null, 
   return { memberID, access, emailaddress: address };
 };
 
-/** Starts a session of a member; returns the number and the tokenID of its token. */
+/** Starts a session for a member; returns the number and the tokenID of the session's token. */
 const startSession = async ({ store, account, time }: Site, access: MemberAccess) => {
   const { tokenID, ...session } = newToken(access.kind);
   await store.createToken({ ...session, tokenID, account, createdBy: access.token, session: true });
@@ -221,7 +221,7 @@ export const describePasskeys = (newSite: NewSite): void => {
       await expectRefusal(store.addPasskey(adding), 'unknown_member');
     });
 
-    test('are changed only in a session of the member’s current access, which accepting another invitation ends', async () => {
+    test('are changed only in an open session that began after the member last accepted an invitation', async () => {
       const site = await newSite();
       const { store, account, server, time } = site;
       const ann = await join(site, { password: 'hashed' });

@@ -27,7 +27,7 @@ export const describeSegments = (newSite: NewSite): void => {
       ]);
     });
 
-    test('get another filter when saved under the same name, and a repeat changes nothing', async () => {
+    test('get a new filter when saved under the same name; saving the same filter again changes nothing', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       await save(site, 'Buyers');

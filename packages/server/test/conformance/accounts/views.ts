@@ -26,7 +26,7 @@ export const describeViews = (newSite: NewSite): void => {
       );
     });
 
-    test('are replaced when saved under the same name, and a repeat changes nothing', async () => {
+    test('are replaced when saved under the same name; saving the same view again changes nothing', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       await save(site, 'Buyers');

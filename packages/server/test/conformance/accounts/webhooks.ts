@@ -7,7 +7,7 @@ import { ann, ben, expectRefusal, hashOf, laptop, newID, phone } from '../../fix
 import { soon } from '../../fixtures/timeouts.ts';
 import type { NewSite } from '../sites.ts';
 
-/** Ascending, because such a read waits for the writes in progress. */
+/** Reads in ascending order, because such a read waits for writes in progress. */
 const lastSequence = async ({ store, account }: Site) =>
   (await store.getEvents({ account, order: 'asc', limit: 1_000 })).through;
 
@@ -116,7 +116,7 @@ export const describeWebhooks = (newSite: NewSite): void => {
       const { store, account, time } = site;
       const { webhookID } = await createWebhook(site);
       expect(await store.rotateWebhookSecret({ account, webhookID, time: time + 5 })).toEqual({ secretTime: time + 5 });
-      // With a clock that does not advance, the secret changes nevertheless.
+      // The secret changes even if the clock does not advance.
       expect(await store.rotateWebhookSecret({ account, webhookID, time })).toEqual({ secretTime: time + 6 });
       expect(await findWebhook(site, webhookID)).toMatchObject({
         secretTime: time + 6,
@@ -280,7 +280,7 @@ export const describeWebhooks = (newSite: NewSite): void => {
   });
 
   describe('the last sequence', () => {
-    test('includes changes of contacts after the newest event', async () => {
+    test('includes contact changes after the newest event', async () => {
       const site = await newSite();
       const { store, account } = site;
       for (const nth of [1, 2]) await site.browser.log({ eventUUID: newID('event'), eventID: nth });
@@ -296,7 +296,7 @@ export const describeWebhooks = (newSite: NewSite): void => {
   });
 
   describe('facts', () => {
-    test('report each change of contacts and links, in order', async () => {
+    test('report each change to contacts and links, in order', async () => {
       const site = await newSite();
       const { server: caller, browser } = site;
       const { sentThrough } = await createWebhook(site);
@@ -324,7 +324,7 @@ export const describeWebhooks = (newSite: NewSite): void => {
       ]);
     });
 
-    test('of a browser’s claims are the link and the contact if it is new', async () => {
+    test('about a browser’s claim are the link and, if it is new, the contact', async () => {
       const site = await newSite();
       const { server: caller, browser } = site;
       const { contactUUID } = await caller.createContact({ userUUID: null, address: ann });
@@ -340,7 +340,7 @@ export const describeWebhooks = (newSite: NewSite): void => {
       ]);
     });
 
-    test('of an erased contact are replaced by its erasure', async () => {
+    test('about an erased contact are replaced by a fact about the erasure', async () => {
       const site = await newSite();
       const { server: caller } = site;
       const { sentThrough, webhookID } = await createWebhook(site);
@@ -375,7 +375,7 @@ export const describeWebhooks = (newSite: NewSite): void => {
       expect(some.facts.map(({ type }) => type)).toEqual(['contact.created', 'contact.created']);
     });
 
-    test('are stored only for the types that a webhook of the account wants', async () => {
+    test('are stored only for the types that one of the account’s webhooks subscribes to', async () => {
       const site = await newSite();
       const before = await lastSequence(site);
       const { server: caller } = site;

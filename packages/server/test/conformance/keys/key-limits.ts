@@ -25,7 +25,7 @@ const isHandle = (site: Site, handle: string): Promise<boolean> =>
   );
 
 export const describeKeyLimits = (newSite: NewSite): void => {
-  describe('a page that claims very many keys for one user', () => {
+  describe('a page that claims too many keys for one user', () => {
     test.each([
       ['both keys belong to one contact', { address: ann, externalID }],
       ['the keys belong to different contacts', { address: ben, externalID }],

@@ -35,7 +35,7 @@ export const describeLinks = (newSite: NewSite): void => {
       expect(await site.events()).toMatchObject([{ why: { rule: 'reached back', verified: false, claimID } }]);
     });
 
-    test('is the contact of its user at that time: if the user switches contacts, past events keep their owner', async () => {
+    test('is its user’s contact at the time: if the user switches contacts, past events keep their owner', async () => {
       const site = await newSite();
       await site.server.log({ eventUUID: 'event-1' });
       const first = await site.server.createContact({ address: ann });

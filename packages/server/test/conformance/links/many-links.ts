@@ -85,7 +85,7 @@ const createModel = (addresses: readonly string[]) => {
 };
 
 export const describeManyLinks = (newSite: NewSite): void => {
-  describe('a user for whom very many addresses are claimed', () => {
+  describe('a user for whom too many addresses are claimed', () => {
     test('has a limited number of claimed links: the oldest are dropped, except accepted and verified ones', async () => {
       const site = await newSite();
       const { server, browser } = site;
@@ -124,14 +124,14 @@ export const describeManyLinks = (newSite: NewSite): void => {
       expect(await linksTo(site, 'second@example.com')).toEqual([]);
       await server.log({ eventUUID: 'event-of-ann-1' });
       expect((await site.owners())['event-of-ann-1']).toBe(contactUUID);
-      // Repeats a request, which runs again because its claim is gone.
+      // Retries a request, which runs again because its claim is gone.
       const again = await claim('oldest@example.com', { requestUUID: 'request-of-oldest' });
       expect(again.exists).toBe(false);
       expect(again.contactUUID).not.toBe(oldest.contactUUID);
       expect(await linksTo(site, 'oldest@example.com')).toHaveLength(1);
     });
 
-    test('adds no further links when two addresses are claimed alternately, and keeps both claims', async () => {
+    test('adds no further links when claims alternate between two addresses, and keeps both claims', async () => {
       const site = await newSite();
       await site.server.log({ eventUUID: 'event-before-1' });
       const handles = new Set<string>();

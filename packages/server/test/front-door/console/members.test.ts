@@ -72,7 +72,7 @@ it.each([
   ['a very long password', { password: 'abcde'.repeat(60) }, 400, 'password'],
   ['the e-mail address', { password: emailaddress }, 400, 'password'],
   ['no password', { password: '' }, 400, 'password'],
-  ['a list for a password', { password: [password] }, 400, 'password'],
+  ['a list as the password', { password: [password] }, 400, 'password'],
   ['no name', { memberName: '' }, 400, 'memberName'],
   ['a name with control characters', { memberName: 'Ben\u0007' }, 400, 'memberName'],
   ['a name that is too long', { memberName: 'B'.repeat(256) }, 400, 'memberName'],

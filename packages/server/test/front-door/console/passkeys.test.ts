@@ -1,4 +1,4 @@
-/** Passkeys of members: joining and signing in with them, adding and removing them, and rejected requests. */
+/** Passkeys of members: joining and signing in with them, adding and removing them, and rejecting requests. */
 import { limits } from '@firsthand/contract/limits';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -196,7 +196,7 @@ it('does not reveal which credentials exist', async () => {
   expect(await storeCallsFor({ id: 'A'.repeat(43) })).toEqual(knownCalls);
 });
 
-it('accepts no response twice, even on another server of the same database', async () => {
+it('accepts no response twice, even on another server with the same database', async () => {
   const { credential } = await join();
   const log = pino({ level: 'silent' });
   const other = createApp({
@@ -642,8 +642,8 @@ describe('the relying party', () => {
   });
 
   it.each<[string, string, string]>([
-    ['the page of another port of this machine', 'http://localhost:3000', 'http://localhost:6666'],
-    ['another name of this machine', 'http://localhost:3000', 'http://shop.localhost:3000'],
+    ['a page on another port of this machine', 'http://localhost:3000', 'http://localhost:6666'],
+    ['another name for this machine', 'http://localhost:3000', 'http://shop.localhost:3000'],
     ['a page without TLS', 'https://localhost:3000', 'http://localhost:3000'],
     ['the console of this server', 'http://localhost:3000', consoleOrigin],
     ['this machine', consoleOrigin, 'http://localhost:3000'],

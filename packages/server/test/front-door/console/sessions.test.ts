@@ -71,7 +71,7 @@ it.each(['browser', 'agent', 'operator'] as const)(
 it.each([
   ['an unknown token', { tokenUUID: 'server_nobody-has-this-one-000' }, 401, 'invalid_token'],
   ['a number', { tokenUUID: 5 }, 400, 'invalid_field'],
-  ['a list for a code', { code: ['a'] }, 400, 'invalid_field'],
+  ['a list as the code', { code: ['a'] }, 400, 'invalid_field'],
   ['an empty request', {}, 400, 'missing_field'],
   ['an unknown code', { code: 'x'.repeat(24) }, 401, 'invalid_token'],
 ])('rejects %s', async (_, fields, status, code) => {
@@ -80,7 +80,7 @@ it.each([
   expect(response.headers.get('set-cookie')).toBeNull();
 });
 
-it('ends a session when the user signs out, which clears the cookie and is in the audit log', async () => {
+it('ends a session when the user signs out, clears the cookie, and adds an entry to the audit log', async () => {
   const { headers, body: signedIn } = await signInWith(scene, { tokenUUID: scene.tokens.viewer });
   const cookie = cookieFrom(headers);
   const signOut = (sessionID: string) =>

@@ -141,8 +141,8 @@ describe('createContact with a browser token', () => {
     });
 
     it.each([
-      ['of another user', () => proven({ userUUID: newUserUUID() })],
-      ['from another address', () => proven({ contactEmailaddress: newAddress() })],
+      ['for another user', () => proven({ userUUID: newUserUUID() })],
+      ['for another address', () => proven({ contactEmailaddress: newAddress() })],
       ['from too long ago', () => proven({}, Date.now() / 1_000 - 700)],
       ['with another key', () => proven({}, undefined, keyOf(scene.tokens.browser))],
       ['with a revoked key', () => proven({}, undefined, keyOf(scene.tokens.revoked))],
@@ -386,7 +386,7 @@ describe('exportContact and eraseContact', () => {
     const userUUIDs = Array.from({ length: 130 }, (_, nth) => `visitor-of-many-${nth}`);
     for (const userUUID of userUUIDs) await create({ userUUID, contactEmailaddress }, 'browser');
     await scene.post('/event/logEvent', { tokenUUID: scene.tokens.server, userUUID: userUUIDs[0], eventID: 1 });
-    /** Returns the users in each list, including repeats. */
+    /** Returns the users in each list, including duplicates. */
     const readAll = async (readPage: (cursor: string) => Promise<Fields>) => {
       const users: Record<'claim' | 'link' | 'event', string[]> = { claim: [], link: [], event: [] };
       let cursor = '';

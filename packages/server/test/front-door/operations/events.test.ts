@@ -250,7 +250,7 @@ describe('logEvents', () => {
 
   it.each([
     ['no events', { event: [] }, 'event'],
-    ['a text for a list', { event: 'a' }, 'event'],
+    ['a string instead of a list', { event: 'a' }, 'event'],
     ['no fields', {}, 'event'],
     ['too many events', { event: Array(1_001).fill({ eventID: 1 }) }, 'event'],
     ['a placeholder userUUID', { userUUID: 'undefinedundefined', event: [{ eventID: 1 }] }, 'userUUID'],
@@ -426,7 +426,7 @@ describe('bots', () => {
   });
 });
 
-describe('the reason for the owner of an event', () => {
+describe('the reason for an event’s owner', () => {
   it('identifies the claim and the merged contact', async () => {
     const { userUUID, contactUUID: handle } = await makeContact(scene, 'browser');
     const { contactUUID: keep } = await makeContact(scene);

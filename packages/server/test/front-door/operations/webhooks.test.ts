@@ -35,7 +35,7 @@ describe('listWebhookDeliveries', () => {
 });
 
 describe('updateWebhook', () => {
-  it('with another type skips messages that the webhook has skipped, but none that wait', async () => {
+  it('keeps skipped messages skipped and waiting messages waiting when the types change', async () => {
     const { webhookID } = await post('/webhook/createWebhook', {
       url: 'https://crm.example/',
       type: ['contact.created'],

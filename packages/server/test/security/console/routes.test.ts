@@ -101,7 +101,7 @@ const paths = [
 ];
 
 describe.each(Object.keys(credentials))('a request with %s', (credential) => {
-  test('neither starts nor ends a session, accepts an invitation, nor changes a password or a passkey', async () => {
+  test('can’t start or end a session, accept an invitation, or change a password or a passkey', async () => {
     const { headers, fields = {} } = await (credentials[credential] as (typeof credentials)[string])();
     const before = await readState();
     const more = { memberName: 'Eve', currentPassword: password, password, passkeyID: 'x', passkey: {} };

@@ -472,7 +472,7 @@ test.each(['views', 'reports'])(
   },
 );
 
-describe('the rate limit of an address', () => {
+describe('the per-address rate limit', () => {
   const ways = {
     pages: (shareSecret: string) => scene.send(`/console/shared/${shareSecret}`),
     views: (shareSecret: string) => readLink(shareSecret),

@@ -105,7 +105,7 @@ const isSameNumber = (literal: string, stored: string) => {
   return digitsOf(Number(stored).toPrecision(digits.length)) === digits;
 };
 
-/** The texts of all leaves of a nested value. */
+/** The text of each leaf in a nested value. */
 const leavesOf = (value: unknown): string[] =>
   typeof value === 'object' && value !== null ? Object.values(value).flatMap(leavesOf) : [String(value)];
 
@@ -131,7 +131,7 @@ const isJSON = (text: string) => {
   }
 };
 
-/** The number of texts for each outcome. */
+/** The number of strings for each outcome. */
 const tally = { sent: 0, refused: 0, stored: 0, otherRequests: 0 };
 
 /** Sends a literal in a slot. Returns a description of what is wrong with the result, if anything. */
@@ -344,7 +344,7 @@ const isAlone = (text: string) => (isJSON(`[${text}]`) ? (JSON.parse(`[${text}]`
 /** The outcomes, once the test has passed. */
 let finalTally: typeof tally | undefined;
 
-it(`refuses or exactly stores any of ${inputs} texts`, async () => {
+it(`refuses or exactly stores any of ${inputs} strings`, async () => {
   await fc.assert(
     property(() => scene),
     { numRuns: inputs, seed: 20_261_121 },

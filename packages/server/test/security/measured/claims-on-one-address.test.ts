@@ -23,12 +23,12 @@ const claims = times({ quick: 1_500, full: 100_000 });
  */
 const weakenedClaims = Math.min(claims, 10_000);
 const usersInTurn = times({ quick: 25, full: 1_000 });
-/** The number of links to each of the two addresses that a user claims alternately. */
+/** The number of links to each of the two addresses that a user alternates between claiming. */
 const turns = limits.claimedLinksPerUser / 2;
 const addresses = times({ quick: 1_200, full: 6_000 });
 /** The number of requests of each kind in a round. */
 const requestsPerRound = times({ quick: 100, full: 200 });
-/** The maximum allowed growth of the cost when the number of addresses quadruples. */
+/** The maximum allowed growth in cost when the number of addresses quadruples. */
 const maxGrowth = 2;
 const batchSize = 100;
 const contactEmailaddress = 'ann@shop.example';
@@ -49,8 +49,8 @@ interface Measurement {
 }
 
 /**
- * Measures operations on a contact whose address `count` users claim. Each user claims it `turns` times, alternating
- * with another address.
+ * Measures operations on a contact whose address is claimed by `count` users, `turns` times each, in alternation with
+ * another address.
  */
 const attack = async (name: string, { count, turns = 1 }: { count: number; turns?: number }, main?: string) => {
   const path = join(folder, `${name}.db`);
@@ -124,7 +124,7 @@ const maxMilliseconds = times({ quick: 120_000, full: 2_000 });
 
 const formatMilliseconds = ({ milliseconds }: Measurement) => `${milliseconds.toFixed(0)} ms`;
 
-test('reads and erases a contact with very many claims as fast as one with a thousand claims', async (context) => {
+test('reads and erases a contact with claims far beyond the limit as fast as one at the limit', async (context) => {
   const ours = await attack('ours', { count: claims });
   expect(ours.links).toBe(limits.claimsPerContact);
   expect(ours.page.bytes).toBeLessThan(400_000);
@@ -156,7 +156,7 @@ test('reads and erases a contact with very many claims as fast as one with a tho
   });
 });
 
-test('reads and erases a contact that users claim alternately with another as fast as one with a thousand links', async (context) => {
+test('reads and erases a contact as fast when users alternate between claiming it and another', async (context) => {
   const ours = await attack('ours-in-turn', { count: usersInTurn, turns });
   expect(ours.links).toBe(limits.claimedLinksPerContact);
   for (const measurement of [ours.contact, ours.events, ours.page, ours.erasure])
@@ -236,7 +236,7 @@ const attackUser = async (name: string, count: number, main?: string) => {
   return { links, claimed, late, growth: late / early };
 };
 
-test('serves a user with claims for very many addresses as fast as one with a hundred', async (context) => {
+test('serves a user with claims for far more addresses than the limit as fast as one at the limit', async (context) => {
   const ours = await attackUser('our-user', addresses);
   expect(ours.links).toBe(limits.claimedLinksPerUser);
   expect(ours.growth).toBeLessThan(maxGrowth);

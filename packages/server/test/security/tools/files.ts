@@ -12,7 +12,7 @@ export const readFiles = (folder: string, prefix: string): Bytes =>
       .map((name) => [name, readFileSync(join(folder, name))]),
   );
 
-/** Lists where the texts occur, as sent or in upper case, as `<text> in <file>`. */
+/** Lists where the traces occur, as sent or in upper case, as `<trace> in <file>`. */
 export const findTraces = (files: Bytes, traces: readonly string[], log = ''): string[] => {
   const matches: string[] = [];
   for (const [name, bytes] of files) {

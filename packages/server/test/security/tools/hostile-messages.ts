@@ -1,5 +1,5 @@
 /**
- * Creates random messages to Segment's API: fields of wrong types, long texts, names of prototypes, deeply nested
+ * Creates random messages to Segment's API: fields with the wrong type, long strings, prototype names, deeply nested
  * objects.
  */
 import fc from 'fast-check';

@@ -17,9 +17,9 @@ export interface Person {
   readonly eventTrace: string;
   readonly address: string;
   readonly contactUUID: string;
-  /** The number of the person's events. */
+  /** How many events the person has. */
   readonly events: number;
-  /** Repeats what the browser and the server sent about this person. Returns the statuses. */
+  /** Resends what the browser and the server sent about this person. Returns the statuses. */
   retry(url: string): Promise<string[]>;
 }
 

@@ -184,8 +184,8 @@ export const plant = async (scene: Scene): Promise<PlantedAccount> => {
     findViolations: async () => [
       ...(await findContactChanges()),
       ...(await findAccountChanges()),
-      // Allows one change: anyone who knows a userUUID can claim a contact for that browser, so its anonymous events
-      // can get an owner.
+      // Allows one change: anyone who knows a userUUID can claim a contact for that browser, whose anonymous events
+      // then belong to that contact.
       ...(await findMovedEvents((userUUID) => userUUID === knownUsers.at(-1))),
     ],
     async voidClaimsAndFindViolations() {

@@ -1,5 +1,5 @@
 /**
- * Counts a server's responses and compares them with its database: every 200 must be a row or a repeat, and every
+ * Counts a server's responses and compares them with its database: every 200 must be a row or a duplicate, and every
  * refused request must be listed or counted.
  */
 import { type OperationName, operations } from '@firsthand/contract/operations';

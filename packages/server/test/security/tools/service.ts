@@ -49,7 +49,7 @@ export const operationPaths = operationNames.flatMap((name) => {
   return operation.paths.map((path) => ({ name, operation, path, openToPages: operation.openToPages ?? false }));
 });
 
-/** The connection of a browser on the server's machine. */
+/** A connection from a browser on the server's machine. */
 export const localConnection = { incoming: { complete: true, socket: { remoteAddress: '127.0.0.1' } } };
 
 /** Reads a whole body, or a stream until it is silent for a moment. */

@@ -31,7 +31,7 @@ export const settle = async (page: Page): Promise<boolean> => {
   const end = Date.now() + settleMs;
   while ((await waiting.count()) > 0 && Date.now() < end) await page.waitForTimeout(50);
   const isSettled = (await waiting.count()) === 0;
-  // Waits for the library for plots, which loads when the first plot becomes visible.
+  // Waits for the plotting library, which loads when the first plot becomes visible.
   await page.waitForTimeout(restMs);
   return isSettled;
 };

@@ -1,4 +1,4 @@
-/** Lists the console's views of which screenshots are taken: each page, and what opens over pages. */
+/** Lists the console's views to take screenshots of: each page, and what opens over pages. */
 import type { Page } from 'playwright-core';
 import type { SampleServer } from './sample-server.ts';
 

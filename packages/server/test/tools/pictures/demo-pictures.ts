@@ -31,7 +31,7 @@ export const takeDemoPictures = async (browser: Browser, url: string, images: UR
     await page.getByLabel('E-mail address').fill('ann@shop.example');
     await page.getByRole('button', { name: 'Join' }).click();
     await page.locator('.row.owned').nth(4).waitFor();
-    // Shows the shop's goods and the form's message next to the panel.
+    // Shows the shop's products and the form's message next to the panel.
     await page.evaluate("window.scrollTo(0, document.querySelector('.goods').offsetTop - 32)");
     writeFileSync(new URL(`demo-${colorScheme}.webp`, images), await takeWebP(page));
     await context.close();

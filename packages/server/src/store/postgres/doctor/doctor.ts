@@ -32,7 +32,7 @@ const examineRows = async (db: HeldConnection, options: ExamineOptions): Promise
     {
       name: 'accounts',
       ok: totals.accounts > 0,
-      detail: `${totals.accounts}, with ${totals.tokens} live server tokens`,
+      detail: `${totals.accounts}, with ${totals.tokens} live server ${totals.tokens === 1 ? 'token' : 'tokens'}`,
     },
     checkClock(totals.day),
     checkRefused(totals),

@@ -79,7 +79,11 @@ const examineRows = (db: Connection, options: ExamineOptions): Finding[] => {
       ok: isCurrent,
       detail: `${version}; this program needs ${getNewestMigration()}${version < getNewestMigration() ? ': the server updates it at start, after a backup' : ''}`,
     },
-    { name: 'accounts', ok: accounts > 0, detail: `${accounts}, with ${tokens} live server tokens` },
+    {
+      name: 'accounts',
+      ok: accounts > 0,
+      detail: `${accounts}, with ${tokens} live server ${tokens === 1 ? 'token' : 'tokens'}`,
+    },
     checkClock(day),
     { name: 'erasures', ok: true, detail: `${erasing} in progress` },
     // Skipped for an older schema, which lacks blocks or checksums.
