@@ -1,4 +1,4 @@
-/** The options of a benchmark and the rows of its table. */
+/** A benchmark's options and the rows of its table. */
 
 export interface Options {
   /** Run short forms: all benchmarks in about a minute. */

@@ -18,7 +18,7 @@ export interface History {
   readonly users: number;
   /** The visitors who signed up. */
   readonly contacts: readonly number[];
-  /** The times of the first and last events. */
+  /** The first and last events' times. */
   readonly from: number;
   readonly to: number;
 }
@@ -57,5 +57,5 @@ const fill = async (path: string, events: number): Promise<History> => {
 export const openHistory = (events: number): Promise<CachedDatabase<History>> =>
   openCached(`${events}-events`, (path) => fill(path, events));
 
-/** The first of the 10,000 newest visitors, who send the events of the measurement. */
+/** The first of the 10,000 newest visitors, who send the events that are measured. */
 export const getFirstUser = ({ about }: CachedDatabase<History>): number => Math.max(0, about.users - 10_000);

@@ -40,7 +40,7 @@ const benchmarks: Readonly<Record<string, { readonly title: string; readonly unn
   copy: { title: 'How fast is a database copied to PostgreSQL, and back?', unnamed: 'never' },
   scaling: { title: 'What load can one machine handle, or several servers with one PostgreSQL?', unnamed: 'never' },
   evaluation: { title: "How much does the tracker's script slow down a page?", unnamed: 'never' },
-  docs: { title: 'How fast do pages of the documentation paint?', unnamed: 'never' },
+  docs: { title: 'How fast do documentation pages paint?', unnamed: 'never' },
   console: { title: 'How fast does the console respond?', unnamed: 'never' },
   profile: { title: 'Where does the time go?', unnamed: 'in full' },
 };

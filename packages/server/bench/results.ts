@@ -48,8 +48,8 @@ const readRows = (title: string): string[][] => {
 };
 
 /**
- * Replaces earlier rows of the same measurement with the same number of events. A profile replaces the profile of the
- * same commit.
+ * Replaces earlier rows for the same measurement with the same number of events. A profile replaces the same commit's
+ * earlier profile.
  */
 export const save = (benchmark: string, rows: readonly Row[], { events }: Options): void => {
   const day = new Date().toISOString().slice(0, 10);

@@ -1,7 +1,7 @@
 /** Times sequential requests. */
 import { createLatencies, type Latencies } from './latencies.ts';
 
-/** Times the keys of several `groups` alternately. Returns the times of each group. */
+/** Times the keys in several `groups` alternately. Returns each group's times. */
 export const timeAlternating = async <Key>(
   keys: readonly Key[],
   groups: number,

@@ -6,7 +6,7 @@
 import { createRandomNumbers as createRandom } from '../src/shared/random.ts';
 import type { NewEvent } from '../src/store/store.ts';
 
-/** The shares of the 20 eventIDs, in per mille. The sixth eventID has 5 % of all events. */
+/** The share of each of the 20 eventIDs, in per mille. The sixth eventID has 5 % of all events. */
 const shares = [250, 150, 100, 80, 70, 50, 50, 40, 40, 30, 30, 20, 20, 20, 10, 10, 10, 10, 6, 4];
 export const countedEventID = 6;
 export const eventIDCount = shares.length;

@@ -1,5 +1,5 @@
 /**
- * Collects the files of the npm package and of its dependencies in one folder, for the Debian package and the image.
+ * Collects the files of the npm package and its dependencies in one folder, for the Debian package and the image.
  * Usage: node --import tsx build/assemble.ts <tarball> <folder>
  */
 import { execFileSync } from 'node:child_process';
@@ -25,7 +25,7 @@ const find = (name: string, from: string): string | undefined => {
   return from === dirname(from) ? undefined : find(name, dirname(from));
 };
 
-/** Adds the installed runtime dependencies of the package in `folder`. */
+/** Adds the package's installed runtime dependencies. */
 const collect = (folder: string, folders: Set<string>): Set<string> => {
   const manifest: Manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   const { dependencies = {}, optionalDependencies = {} } = manifest;

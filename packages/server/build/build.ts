@@ -1,6 +1,6 @@
 /**
- * Builds the command, the two threads of the store and the report process, each as one file with V8's compiled code, so
- * that they start quickly.
+ * Builds the command, the store's two threads and the report process, each as one file with V8's compiled code, so that
+ * they start quickly.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

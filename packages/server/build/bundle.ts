@@ -9,7 +9,7 @@ import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 
 const folder = fileURLToPath(new URL('../', import.meta.url));
 
-/** The threads of a store and the report process, each of which becomes a file next to the main one. */
+/** A store's threads and the report process, each of which becomes a file next to the main one. */
 export const threads = [
   'src/store/sqlite/threads/writer-thread.ts',
   'src/store/sqlite/threads/reader-thread.ts',
@@ -62,7 +62,7 @@ export const createBundleOptions = (from: string, entries: readonly string[], in
     legalComments: 'none',
   }) satisfies BuildOptions;
 
-/** Bundles each entry, a path in the package, into a `.cjs` file with its name. Returns the metadata of the build. */
+/** Bundles each entry, a path in the package, into a `.cjs` file with its name. Returns the build's metadata. */
 export const bundle = async (entries: readonly string[], into: string): Promise<Metafile> => {
   const options = createBundleOptions(folder, entries, into);
   const { metafile } = await build({ ...options, metafile: true, sourcemap: true, plugins: [keepPlaces(into)] });

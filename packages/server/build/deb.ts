@@ -33,7 +33,7 @@ const readNodeLicense = (): string => {
     : readFileSync(file, 'utf8');
 };
 
-/** Writes the files of the package to an empty folder. */
+/** Writes the package's files to an empty folder. */
 export const writePackageFiles = (tarball: string, folder: string): void => {
   assemble(tarball, join(folder, home));
   mkdirSync(join(folder, home, 'bin'));
@@ -61,7 +61,7 @@ interface PackageOptions {
   readonly compression?: string;
 }
 
-/** Packs a folder written by `writePackageFiles`. Returns the path of the package. */
+/** Packs a folder written by `writePackageFiles`. Returns the package's path. */
 export const pack = (folder: string, to: string, { version, compression = 'xz' }: PackageOptions): string => {
   const architecture = execFileSync('dpkg', ['--print-architecture'], { encoding: 'utf8' }).trim();
   const size = execFileSync('du', ['-sk', folder], { encoding: 'utf8' }).split('\t', 1)[0] as string;

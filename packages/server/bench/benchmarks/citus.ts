@@ -128,7 +128,7 @@ const measureLoads = async (sides: Sides, options: Options): Promise<Row[]> => {
   return rows;
 };
 
-/** Measures background work of the server and PostgreSQL, which is part of all other figures. */
+/** Measures the background work of the server and PostgreSQL, which all other figures include. */
 const measureIdle = async (sides: Sides, { quick }: Options): Promise<Row[]> => {
   const seconds = quick ? 2 : 10;
   const figures = await compare(1, sides, async ({ postgres }) => {

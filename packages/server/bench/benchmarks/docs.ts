@@ -1,6 +1,4 @@
-/**
- * Measures how fast pages of the documentation paint: the first paint in Chromium with an empty cache, on this machine.
- */
+/** Measures how fast documentation pages paint: the first paint in Chromium with an empty cache, on this machine. */
 import { launchChromium } from '../../../tracker/test/chromium.ts';
 import { firstPaint } from '../../test/fixtures/in-page.js';
 import type { Options, Row } from '../benchmark.ts';

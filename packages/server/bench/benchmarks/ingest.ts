@@ -94,7 +94,7 @@ const measure = async (
     for (const shape of quick ? shapes.filter(({ connections }) => connections !== 256) : shapes) {
       const title = `${shape.events} per request, ${shape.connections} connections`;
       const results = new Map(kinds.map((kind) => [kind, [] as Result[]]));
-      // The bare server does not process the events of a batch.
+      // The bare server does not process a batch's events.
       const measuredKinds = kinds.filter((kind) => kind !== 'bare' || shape.events === 1);
       // Warms up V8, which takes longer for a larger server.
       for (const kind of measuredKinds) await runLoad(kind, shape, quick ? milliseconds / 3 : 2 * milliseconds);

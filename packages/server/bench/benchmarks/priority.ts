@@ -1,8 +1,7 @@
 /**
- * Measures how reports slow down ingestion, and how a busy machine slows down reports. For each setting of the report
- * process: the p99 of single events at half the server's maximum rate, with and without reports; the time of these
- * reports; and their time while other processes keep all cores busy. Each setting has its own server, and they
- * alternate.
+ * Measures how reports slow down ingestion, and how a busy machine slows down reports. For each report process setting:
+ * the p99 of single events at half the server's maximum rate, with and without reports; the time of these reports; and
+ * their time while other processes keep all cores busy. Each setting has its own server, and they alternate.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

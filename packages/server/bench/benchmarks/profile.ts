@@ -14,7 +14,7 @@ const topCount = 10;
 
 type Frame = Profile['nodes'][number]['callFrame'];
 
-/** The function's name with its file. */
+/** The function's name and file. */
 const toName = ({ functionName, url }: Frame): string =>
   `${functionName || '(anonymous)'} ${url.replace(/^file:.*\/(packages|node_modules)\//, '')}`.trim();
 

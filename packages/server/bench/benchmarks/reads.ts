@@ -74,7 +74,7 @@ const pages: readonly Page[] = [
   { title: 'the newest 100 of the account', bar: '< 10', filter: () => ({ limit: 100 }) },
 ];
 
-/** The maximum time for the requests of one kind of page. */
+/** The maximum time for all requests for one kind of page. */
 const maxMilliseconds = 6_000;
 
 /** The number of requests for each kind of page before the measurement, so that V8 has compiled the code. */

@@ -23,7 +23,7 @@ import { createSyntheticFeed } from '../synthetic-feed.ts';
 const memory = 256 * 2 ** 20;
 const threads = 2;
 
-/** The time limit of a query in each database, and the number of runs. */
+/** The time limit for a query in each database, and the number of runs. */
 interface Effort {
   readonly limitMilliseconds: number;
   readonly rounds: Rounds;

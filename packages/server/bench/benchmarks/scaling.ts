@@ -26,7 +26,9 @@ const measured = {
   postgres: { single: 68.5, batch: 20.7, bytes: 194 },
 };
 
-/** The ratio of bare inserts per second on the machines of the SQLite and PostgreSQL figures, to scale the latter. */
+/**
+ * The ratio of bare inserts per second on the machines where SQLite and PostgreSQL were measured, to scale the latter.
+ */
 const machineRatio = 227_000 / 105_841;
 
 const perSecond = (microseconds: number, cores = 1): number => (maxLoadShare * cores * 1e6) / microseconds;

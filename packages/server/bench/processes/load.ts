@@ -42,7 +42,7 @@ const random = createRandom(Date.now());
 const run = Date.now().toString(36).padStart(9, '0');
 let created = 0;
 
-/** A request with the offsets of the identifiers to replace. */
+/** A request, and the offsets of the identifiers to replace. */
 interface Template {
   /** The index of the request's account. */
   readonly account: number;
@@ -104,7 +104,7 @@ const renew = ({ account, bytes, userAt, idAt }: Template, load: Load): Buffer =
   return bytes;
 };
 
-/** The requests of one connection. All connections together use all tokens. */
+/** One connection's requests. All connections together use all tokens. */
 const createTemplates = (load: Load, connection: number): Template[] => {
   const accounts = toTokens(load).length;
   const variety = Math.max(minVariety, Math.ceil(accounts / load.connections));

@@ -21,7 +21,7 @@ const paths = [
 const retryMilliseconds = 500;
 let completed = 0;
 
-/** Resolves to the status of the response. */
+/** Resolves to the response's status. */
 const requestReport = (path: string): Promise<number> =>
   new Promise((resolve, reject) => {
     const request = get({ host: '127.0.0.1', port, path: `/report/${path}`, headers }, (response) => {

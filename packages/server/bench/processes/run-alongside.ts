@@ -7,7 +7,7 @@ const pollMilliseconds = 100;
 
 /**
  * Runs `work` while a process with this name runs, once it has received `first` responses. Returns the result, and the
- * responses per second of the process.
+ * process's responses per second.
  */
 export const runAlongside = async <Value>(
   name: Extract<EntryName, 'reader' | 'report-client'>,

@@ -21,7 +21,7 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-/** The settings of the report process. */
+/** The report process's settings. */
 export interface Priority {
   readonly niceness: number;
   readonly threads: number;

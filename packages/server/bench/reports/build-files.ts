@@ -24,10 +24,7 @@ export const time = async (work: () => Promise<unknown>): Promise<number> => {
 /** On a busy machine, a process can exit before it has written its last events, which are then read again. */
 const maxAttempts = 3;
 
-/**
- * Builds the files by running a report. `accountFolder` is the folder of the account, and `events` its number of
- * events.
- */
+/** Builds the files by running a report. `accountFolder` is the account's folder, and `events` its number of events. */
 export const buildFiles = async (
   settings: ReportsOptions,
   query: ReportQuery,

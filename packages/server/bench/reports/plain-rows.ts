@@ -54,7 +54,7 @@ interface PlainRowsOptions {
   readonly chosen: Float64Array;
 }
 
-/** Loads the events of the feed into PostgreSQL. */
+/** Loads the feed's events into PostgreSQL. */
 export const openPlainRows = async ({ database, feed, account, limitMilliseconds, chosen }: PlainRowsOptions) => {
   const eventRows = async function* () {
     for (let beyond = 0, more = true; more; ) {

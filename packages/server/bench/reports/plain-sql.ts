@@ -1,12 +1,13 @@
 /**
  * Parts of the SQL that an analyst would write for the same queries, for DuckDB and PostgreSQL. Both have a table
- * `events` with a column per attribute, a table `owners` of stretches, and two functions that hide their differences.
+ * `events` with a column per attribute, a table `owners` of stretches, and two functions that hide the differences
+ * between the two databases.
  */
 import { firstTime } from '../synthetic-feed.ts';
 
 /**
  * `part_of`: the index, from 0, of the interval that contains a time; the first interval begins with the first event.
- * `host_of`: the host of a URL.
+ * `host_of`: a URL's host.
  */
 export const functions = {
   duckDB: `CREATE MACRO part_of(moment, milliseconds) AS (moment - ${firstTime}) // milliseconds;
@@ -24,7 +25,7 @@ export const writeOwnedEvents = (from: number, to: number, columns: readonly str
     FROM events e LEFT JOIN owners o ON o.user_id = e.user_id AND o.after < e.sequence AND e.sequence <= o.through
     WHERE e.event_time >= ${from} AND e.event_time < ${to} AND NOT e.robot`;
 
-/** Tables for a WITH clause: `owned`, and `hits`, which numbers the sessions of each user. */
+/** Tables for a WITH clause: `owned`, and `hits`, which numbers each user's sessions. */
 export const writeSessionTables = (owned: string): string => `owned AS (${owned}),
   marked AS (
     SELECT *, coalesce(event_time - lag(event_time) OVER (PARTITION BY user_id ORDER BY event_time, sequence) >= 1800000, true) AS begins
