@@ -21,7 +21,7 @@ const read = (path: string): string => readFileSync(new URL(path, import.meta.ur
 const addressesIn = (text: string): string[] =>
   [...text.matchAll(/(?:src=|href=|url: )["']([^"']+)["']/g)].map(([, address]) => new URL(address ?? '', site).href);
 
-/** Returns the HTML and JavaScript code blocks of a document. */
+/** Returns a document's HTML and JavaScript code blocks. */
 const codeOf = (markdown: string): string =>
   [...markdown.matchAll(/```(?:html|php|js|ts|tsx|jsx|vue)\n([\s\S]*?)```/g)].map(([, code]) => code).join('\n');
 

@@ -8,7 +8,7 @@ import { createAccount, serveHere, userUUID } from './fixtures/serving.ts';
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
 
-describe('the README of the client', () => {
+describe('the client’s README', () => {
   let readme: string;
   beforeAll(() => {
     readme = read('../../client/README.md');

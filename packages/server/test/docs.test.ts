@@ -43,7 +43,7 @@ test.each([
   expect([response.status, response.url]).toEqual([200, `${url}/docs/reference/errors`]);
 });
 
-test('serves the images of a page', async () => {
+test('serves a page’s images', async () => {
   const { url } = await serveHere();
   const page = await (await fetch(`${url}/docs/console`)).text();
   const images = [...page.matchAll(/<img src="(assets\/console-[\w.-]+)" alt="[^"]{20,}" width="\d+" height="\d+"/g)];

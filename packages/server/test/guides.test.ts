@@ -13,7 +13,7 @@ describe('the guides', () => {
     expect(existsSync(new URL(`../../${path}`, import.meta.url))).toBe(true);
   });
 
-  test('show the inline script of the script tag, and its hash in csp.md', () => {
+  test('show the script tag’s inline script, and its hash in csp.md', () => {
     const [inline = ''] = scriptTag('https://shop.example/s', 'browser_…', { trackerPath: '/main.js' }).split('\n');
     // Matches the line before the line that loads the script.
     const line = /^ *(<script[^>]*>.*)\n *<script[^>]* async src=/gm;

@@ -199,7 +199,7 @@ describe('metrics', () => {
     expect(samples).toContainEqual({ name: 'firsthand_events_kept_total', labels: {}, value: 0 });
   });
 
-  it('include the age of the newest backup, if there is one', async () => {
+  it('include the newest backup’s age, if there is one', async () => {
     const store = { measure: async () => ({ waitingBytes: 1, waitingCalls: 2, storedBytes: 3, freeBytes: 4 }) };
     const read = createMetrics({ store, traffic: createTraffic(), newestBackup: () => 5_000, now: () => 12_000 });
     const { samples } = parse(await read());

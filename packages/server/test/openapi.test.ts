@@ -70,7 +70,7 @@ afterAll(() => scene.close());
 
 const kindFor = ({ tokens }: Operation): TokenKind => (tokens.includes('server') ? 'server' : 'operator');
 
-/** Returns the first message of a stream. */
+/** Returns a stream's first message. */
 const readStream = async (response: Response): Promise<unknown> => {
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   let text = '';
@@ -103,7 +103,7 @@ describe('the OpenAPI document’s examples', () => {
     deleteView: 'viewName',
   };
 
-  /** Returns the example of a request, with references to existing objects. */
+  /** Returns a request's example, with references to existing objects. */
   const exampleOf = async ({ name, operation, method, item }: Item): Promise<Fields> => {
     const parameters = (item.parameters ?? []).flatMap(({ name, content, ...rest }: Any) => {
       const parameter = content?.['application/json'] ?? rest;
@@ -471,7 +471,7 @@ describe('error responses', () => {
   it.each(cases)('match the document for $code of $operationId', async ({ code, one }) => {
     const { name, operation, method, path } = one;
     onTestFinished(() => failWith(undefined));
-    // Waits, because the server caches token look-ups for one turn of the event loop.
+    // Waits, because the server caches token lookups for one turn of the event loop.
     await nextTurn();
     const attempt: Attempt = (await provoke[code]?.(one)) ?? {};
     const place = attempt.in ?? scene;

@@ -21,7 +21,7 @@ const root = new URL('../../../', import.meta.url);
 const manual = 'packages/docs/manual/';
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
 const front = withTests(read('README.md'), read('.readme-tests.md'));
-/** The pages of the manual, then the README. The last section of the README makes no claims. */
+/** The manual's pages, then the README, whose last section makes no claims. */
 const texts = [
   ...readdirSync(new URL(manual, root)).map((name) => ({ path: manual + name, text: read(manual + name) })),
   { path: 'README.md', text: front.text },

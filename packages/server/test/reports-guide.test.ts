@@ -67,7 +67,7 @@ const day = Date.parse;
 const november = { from: day('2026-11-01'), to: day('2026-12-01') };
 const isPro = { attrID: 'plan', is: ['pro'] };
 
-/** The queries of the guide's requests, in order. */
+/** The queries in the guide's requests, in order. */
 const queries: readonly (readonly object[])[] = [
   [
     {

@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => scene.close());
 
-/** Advances the clock, and ends the turn of the event loop for which the server caches token lookups. */
+/** Advances the clock, and ends the event-loop turn for which the server caches token lookups. */
 const advance = async (milliseconds: number) => {
   time += milliseconds;
   await new Promise((resolve) => setImmediate(resolve));
@@ -67,7 +67,7 @@ it('rejects new tokens and proofs that are made with an expired token', async ()
   expect((await scene.post('/account/createToken', { tokenUUID, tokenKind: 'server' })).status).toBe(401);
 });
 
-it('ends the streams of a token when it expires', async () => {
+it('ends a token’s streams when it expires', async () => {
   const { body } = await createToken('viewer', Date.now() + 1_500);
   const response = await scene.app.request(`/event/streamEvents?tokenUUID=${body.tokenUUID}`);
   expect(response.status).toBe(200);

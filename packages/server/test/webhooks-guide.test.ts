@@ -19,7 +19,7 @@ const examples = new Map(
   ]),
 );
 
-it('creates a webhook, verifies its messages, and shows an example of each type', async () => {
+it('creates a webhook, verifies its messages, and shows an example for each type', async () => {
   const { url } = await serveHere({ WEBHOOK_ALLOW: '127.0.0.0/8' });
   const { serverTokenUUID } = await createAccount(url);
   const port = await freePort();

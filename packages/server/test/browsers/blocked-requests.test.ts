@@ -20,7 +20,7 @@ describe('a visitor with a blocker, in Chromium', () => {
 
   const kinds: Readonly<Record<string, 'script' | 'image' | 'xhr'>> = { script: 'script', image: 'image' };
 
-  /** Opens a page that logs an event, creates a contact and shows an image. Returns the paths of its requests. */
+  /** Opens a page that logs an event, creates a contact and shows an image. Returns the paths that it requests. */
   const visit = async (tag: string, picture: string) => {
     const context = await browser.newContext();
     onTestFinished(() => context.close());

@@ -1,4 +1,4 @@
-/** Tests the client on a page of another origin, with a browser token. */
+/** Tests the client on a page from another origin, with a browser token. */
 import { fileURLToPath } from 'node:url';
 import type { createClient } from '@firsthand/client';
 import { build } from 'esbuild';
@@ -8,7 +8,7 @@ import { createAccount, serveHere, userUUID } from '../fixtures/serving.ts';
 
 declare const client: { createClient: typeof createClient };
 
-test('lets a page of another origin log events and read by handle, but only with a browser token', async () => {
+test('lets a page from another origin log events and read by handle, but only with a browser token', async () => {
   const { url } = await serveHere();
   const elsewhere = await serveHere();
   const { browserTokenUUID, serverTokenUUID } = await createAccount(url);
@@ -42,7 +42,7 @@ test('lets a page of another origin log events and read by handle, but only with
       },
       [url, browserTokenUUID, serverTokenUUID, userUUID] as const,
     );
-    // Pages can't read the responses of other operations (CORS), so the client reports the service as unreachable.
+    // Pages can't read other operations' responses (CORS), so the client reports the service as unreachable.
     expect(result).toEqual({
       status: '200',
       address: 'ann@shop.example',

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { launchChromium } from '../../../tracker/test/chromium.ts';
 import { serveHere } from '../fixtures/serving.ts';
 
-describe('the Content Security Policy of the demo page', () => {
+describe('the demo page’s Content Security Policy', () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await launchChromium();

@@ -4,14 +4,14 @@ import { launchChromium } from '../../../tracker/test/chromium.ts';
 import { temporaryDatabase } from '../fixtures/command.ts';
 import { serveHere } from '../fixtures/serving.ts';
 
-describe('the panel of the demo page', () => {
+describe('the demo page’s panel', () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await launchChromium();
   });
   afterAll(() => browser?.close());
 
-  /** Opens the demo page of a new server. `complaints` collects errors and console messages. */
+  /** Opens a new server's demo page. `complaints` collects errors and console messages. */
   const open = async (env: Readonly<Record<string, string>> = {}, headers: Record<string, string> = {}) => {
     const { url, close } = await serveHere(env, { demo: true });
     const context = await browser.newContext({ extraHTTPHeaders: headers });

@@ -22,10 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-/**
- * Opens the documentation of a new server. `complaints` collects errors, console messages and requests to other
- * origins.
- */
+/** Opens a new server's documentation. `complaints` collects errors, console messages and requests to other origins. */
 const openDocs = async (options: BrowserContextOptions = {}, env: Readonly<Record<string, string>> = {}) => {
   const { url } = await serveHere(env);
   const context = await browser.newContext(options);
@@ -111,7 +108,7 @@ describe('the search', () => {
 });
 
 describe('an example', () => {
-  it('contains the address in the browser, including the path of a proxy', async () => {
+  it('contains the address in the browser, including a proxy’s path', async () => {
     const { url, page, open, complaints } = await openDocs({}, { BASE_PATH: '/s/' });
     const { port } = new URL(url);
     await page.goto(`http://localhost:${port}/s/docs/reference/logEvent`);

@@ -16,7 +16,7 @@ declare const tracker: {
   createContact(fields: object): Promise<unknown>;
 };
 
-describe('the console of a page with a mistake', () => {
+describe('the browser console on a page with a mistake', () => {
   let browser: Browser;
   let url: string;
   let browserToken: string;
@@ -45,7 +45,7 @@ describe('the console of a page with a mistake', () => {
   const site = 'http://shop.example/';
   const tagOf = (token: string, at = url) => scriptTag(at, token, { trackerPath: '/main.js' });
 
-  /** Opens a page of the site, and collects its console and the requests to the service. */
+  /** Opens a page on the site, and collects its console messages and its requests to the service. */
   const open = async (
     head: string,
     { at = site, headers = {} }: { at?: string; headers?: Record<string, string> } = {},
@@ -182,7 +182,7 @@ describe('the console of a page with a mistake', () => {
     ]);
   });
 
-  test('shows a misspelled field of a contact, and a missing field', async () => {
+  test('shows a contact’s misspelled field, and a missing field', async () => {
     const { page, readWarnings } = await open(tagOf(browserToken));
     const create = (fields: object) =>
       page.evaluate((fields) => tracker.createContact(fields).catch((error) => error.message), fields);
@@ -198,7 +198,7 @@ describe('the console of a page with a mistake', () => {
     ]);
   });
 
-  test('links to the explanation of each code', async () => {
+  test('links to each code’s explanation', async () => {
     const response = await fetch(`${url}/docs/errors`);
     expect([response.status, response.url]).toEqual([200, `${url}/docs/reference/errors`]);
     expect(await response.text()).toContain('id="server_token_in_browser"');

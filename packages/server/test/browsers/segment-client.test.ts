@@ -22,7 +22,7 @@ afterAll(() => browser?.close());
 const packageFolder = join(createRequire(import.meta.url).resolve('@segment/analytics-next'), '../../..');
 const script = readFileSync(join(packageFolder, 'dist/umd/index.js'), 'utf8');
 
-it('stores page views with their campaign, events and the claim of an identify call', async () => {
+it('stores page views with their campaign, events, and the claim from an identify call', async () => {
   const { url } = await serveHere();
   const { browserTokenUUID, serverTokenUUID } = await createAccount(url);
   const context = await browser.newContext();

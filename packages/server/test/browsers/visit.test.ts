@@ -29,7 +29,7 @@ describe('the demo page in Chromium', () => {
     rmSync(folder, { recursive: true });
   });
   beforeEach(async () => {
-    // The default user agent of a headless browser would be marked as a bot.
+    // A headless browser's default user agent would be marked as a bot.
     const userAgent =
       'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
     context = await browser.newContext({ userAgent });
@@ -57,7 +57,7 @@ describe('the demo page in Chromium', () => {
     return (await api.getEvent({ userUUID, order: 'asc' })).event;
   };
 
-  test('turns anonymous clicks into the history of a contact', async () => {
+  test('turns anonymous clicks into a contact’s history', async () => {
     const page = await openShop();
     await page.getByRole('button', { name: 'Look closer: Stone teapot' }).click();
     await page.getByRole('button', { name: 'Add to basket: Stone teapot' }).click();

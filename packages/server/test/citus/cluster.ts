@@ -9,7 +9,7 @@ export const nodes = ['coordinator', 'worker-1', 'worker-2'] as const;
 /** `worker-3` joins later, in the test that adds a worker. */
 export type Node = (typeof nodes)[number] | 'worker-3';
 
-/** Returns the folder of a node, which is also its host name for connections. */
+/** Returns a node's folder, which is also its host name for connections. */
 export const folderOf = (cluster: string, node: Node): string => join(cluster, node);
 
 /** Returns the URL of a database on a node. */
@@ -37,9 +37,7 @@ recovery_init_sync_method = syncfs
 const bin = (): string => {
   const { CITUS_BIN } = process.env;
   if (!CITUS_BIN)
-    throw new Error(
-      'Citus not found: set CITUS_BIN to the folder of its programs (packages/server/test/citus/README.md)',
-    );
+    throw new Error('Citus not found: set CITUS_BIN to its program folder (packages/server/test/citus/README.md)');
   return CITUS_BIN;
 };
 
@@ -97,7 +95,7 @@ export const stopCluster = async (cluster: string): Promise<void> => {
 export const backUpNode = (cluster: string, node: Node, backup: string): Promise<void> =>
   backUpPostgres(folderOf(cluster, node), backup, { bin: bin() });
 
-/** Replaces the data of a stopped node with a backup, which recovers up to a restore point when the node starts. */
+/** Replaces a stopped node's data with a backup, which recovers up to a restore point when the node starts. */
 export const restoreNode = (cluster: string, node: Node, backup: string, settings: string): void => {
   const data = join(folderOf(cluster, node), 'data');
   rmSync(data, { recursive: true });

@@ -6,7 +6,7 @@ import { migrateDatabase } from '../../src/store/postgres/database/citus.ts';
 import { querySQL } from '../fixtures/postgres/sql.ts';
 import { joinNodes } from './cluster.ts';
 
-/** The URLs of a database on all nodes, with the coordinator first. */
+/** A database's URLs on all nodes, with the coordinator first. */
 type URLs = readonly [coordinator: string, ...workers: string[]];
 
 /** Returns the URLs of a database on the coordinator and on each registered worker. */
@@ -143,7 +143,7 @@ export const createClusterDatabase = async (clusterURL: string, run: string): Pr
   return urls[0];
 };
 
-/** Drops the databases of a run. */
+/** Drops a run's databases. */
 export const dropClusterDatabases = async (clusterURL: string, run: string): Promise<void> => {
   const urls = await urlsOf(clusterURL, 'postgres');
   for (const url of urls) {

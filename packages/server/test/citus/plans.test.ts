@@ -1,5 +1,5 @@
 /**
- * Tests that on a cluster, all commands of an operation go to a single shard and commit in one phase. Reads the
+ * Tests that on a cluster, all of an operation's commands go to a single shard and commit in one phase. Reads the
  * commands from the coordinator's log (citus.log_remote_commands), because EXPLAIN shows neither statements in
  * functions nor commits.
  */
@@ -63,7 +63,7 @@ const sentBy = async (name: OperationName): Promise<RemoteCommand[]> => {
   return (await recordCommands(() => call(name, fields))).sent;
 };
 
-/** Excludes the coordinator if it only combines results of other nodes. */
+/** Excludes the coordinator if it only combines other nodes' results. */
 const nodesIn = (sent: readonly RemoteCommand[]) => [
   ...new Set(sent.flatMap((command) => (/read_intermediate_result/.test(command.text) ? [] : command.node))),
 ];

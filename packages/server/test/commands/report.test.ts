@@ -28,7 +28,7 @@ const run = (...args: string[]) => firsthand(['report', ...args, ...flags()], en
 const counts = { events: 8, users: 4, people: 3, sessions: 5 };
 const value = { count: 2, sum: 1920.5, average: 5, median: null, p95: 9 };
 
-it('prints totals by interval, with the totals of an earlier range', async () => {
+it('prints totals by interval, with the totals for an earlier range', async () => {
   result = { total: { ...counts, value }, intervals: [{ ...counts, value }] };
   const args = ['--to', '2026-11-02', '--interval', 'day', '--value', 'amount', '--compare', 'previous'];
   const { stdout, stderr } = await run('totals', ...args, '--filter', '7', '--robots', '--timezone', 'Asia/Kolkata');
@@ -216,7 +216,7 @@ it('prints a row for each group and interval in a breakdown over time', async ()
   expect(await run(...args, '--visits')).toMatchObject({ code: 2, stderr: expect.stringContaining('--visits') });
 });
 
-it('prints how long the steps of a funnel took, in total or for each group', async () => {
+it('prints how long a funnel’s steps took, in total or for each group', async () => {
   const times = [{ average: 5_000, median: 1_500, p95: 9_000 }];
   result = { steps: [200, 50], times };
   const steps = ['funnel', '--step', '3', '--step', 'Paid', '--times'];
@@ -236,7 +236,7 @@ it('prints how long the steps of a funnel took, in total or for each group', asy
   expect(reports.requests.map(({ query }) => query)).toMatchObject([{ times: true }, { times: true }]);
 });
 
-it('prints the periods of each retention group', async () => {
+it('prints each retention group’s periods', async () => {
   const cohorts = [{ people: 5, back: [2] }];
   result = { cohorts, rows: [{ values: ['spring'], cohorts }], others: { groups: 4 } };
   const args = ['--to', '2026-11-02', '--interval', 'day', '--by', 'person:first:utm_campaign', '--limit', '1'];

@@ -71,7 +71,7 @@ it('writes the settings and a systemd unit, creates the owner, and prints a sign
   expect((await acceptInvitation()).status).not.toBe(200);
 });
 
-it('keeps the settings and the account of an earlier run, and prints a new link', async () => {
+it('keeps an earlier run’s settings and account, and prints a new link', async () => {
   const { file, unit, args } = placesIn(temporaryFolder());
   const first = await firsthandJSON([...args, ...flags]);
   writeFileSync(file, `${read(file)}RETENTION_DAYS=400\n`);

@@ -61,7 +61,7 @@ export const describeClaims = (newSite: NewSite): void => {
       expect(contact.claims).toHaveLength(30);
     });
 
-    test('lists each new claim once, page by page, with the links of all merged contacts', async () => {
+    test('lists each new claim once, page by page, with all merged contacts’ links', async () => {
       const site = await newSite();
       const claimIDs: string[] = [];
       const claim = async (nth: number, address: string) => {
@@ -442,7 +442,7 @@ export const describeClaims = (newSite: NewSite): void => {
       });
     });
 
-    test('verifies only the link of an earlier claim, and a later claim does not undo this', async () => {
+    test('verifies only an earlier claim’s link, and a later claim does not undo this', async () => {
       const site = await newSite();
       const handle = await site.browser.createContact({ fields: { contactFirstname: 'Ann' } });
       const proven = await site.browser.createContact({ verified: true });

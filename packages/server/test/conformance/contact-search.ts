@@ -168,7 +168,7 @@ const readEach = async ({ store, account, server }: Site, contactUUIDs: readonly
   return states;
 };
 
-/** Returns the expected results of a search, in order. */
+/** Returns a search's expected results, in order. */
 const expected = (states: readonly ContactState[], search: Partial<ContactSearch>): string[] => {
   const { createdFrom = -Infinity, createdTo = Infinity, seenFrom, seenTo = Infinity } = search;
   const isMatch = ({ fields, tags, attributes, contactStatus, createdTime, lastSeenTime }: ContactState) =>
@@ -186,7 +186,7 @@ const expected = (states: readonly ContactState[], search: Partial<ContactSearch
   return (search.descending ? sorted.toReversed() : sorted).map(({ contactUUID }) => contactUUID);
 };
 
-/** Returns the filters of a search. `start` is the first day of the history. */
+/** Returns a search's filters. `start` is the first day of the history. */
 const filtersOf = (start: number): Partial<ContactSearch>[] => [
   {},
   { contactTagID: 'a' },

@@ -154,7 +154,7 @@ export const describeContacts = (newSite: NewSite): void => {
       await expectRefusal(browser.getContact(contactUUID), 'unknown_contact', 'contactUUID');
     });
 
-    test('lists every tag of the account, and marks those of the contact', async () => {
+    test('lists the account’s tags, and marks those that the contact has', async () => {
       const { server } = await newSite({
         catalogues: {
           tag: [
@@ -171,7 +171,7 @@ export const describeContacts = (newSite: NewSite): void => {
       ]);
     });
 
-    test('shows the current name of the profile', async () => {
+    test('shows the profile’s current name', async () => {
       const { server, change } = await newSite();
       const { contactUUID } = await server.createContact({ fields: { contactProfileID: 'retail' } });
       await change({ catalogues: { profile: [{ id: 'retail', name: 'Retail' }] } });

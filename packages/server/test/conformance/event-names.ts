@@ -134,7 +134,7 @@ export const describeEventNames = (newSite: NewSite): void => {
       expect(await site.events({ eventName: 'Cafe\u0301' })).toMatchObject([{ eventID: 12 }]);
     });
 
-    test('never takes the ID of a removed name', async () => {
+    test('never takes a removed name’s ID', async () => {
       const site = await newSite();
       await site.server.log(byName('Old'));
       await addEntries(site, { id: String(firstID), remove: true });
@@ -257,7 +257,7 @@ export const describeEventNames = (newSite: NewSite): void => {
       expect(await count({ eventName: 'Signed up', withoutRobots: true })).toEqual({ events: 2, users: 1 });
       expect(await count({ eventName: 'Never sent' })).toEqual({ events: 0, users: 0 });
 
-      // Lists the name, which then has the ID of its stored events.
+      // Lists the name, which then has its stored events' ID.
       await site.browser.log(byName('Signed up'));
       expect(await listEntries(site)).toEqual([[eventID, 'Signed up']]);
       const of = await site.events({ eventID, order: 'asc' });

@@ -14,7 +14,7 @@ import { historyArbitrary, playHistory } from '../fixtures/world.ts';
 import { importsOf } from './imports.ts';
 import type { NewSite, Open } from './sites.ts';
 
-/** Lists the event files with their sizes and modification times. */
+/** Lists the event files, with their sizes and modification times. */
 const listEvents = (folder: string): string[] =>
   readdirSync(join(folder, 'events'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.parquet'))
@@ -61,7 +61,7 @@ export const describeExports = (newSite: NewSite, open: Open): void => {
       expect(await queryExport(folder, everything)).toEqual(await queryExport(fresh, everything));
     };
 
-    test('removes the events of an undone import, even if the import was undone before the next run', async () => {
+    test('removes an undone import’s events, even if the import was undone before the next run', async () => {
       const site = await newSite();
       const { create, event, contact, add, undo } = importsOf(site);
       await site.server.log({ userUUID: laptop });
@@ -79,7 +79,7 @@ export const describeExports = (newSite: NewSite, open: Open): void => {
       await expectComplete(site, folder);
     });
 
-    test('has the events, contacts, links and owners of an account', async () => {
+    test('has an account’s events, contacts, links and owners', async () => {
       const site = await newSite();
       const { server, browser } = site;
       await server.log({ userUUID: laptop, attributes: [['plan', 'pro']] }, { userUUID: phone });

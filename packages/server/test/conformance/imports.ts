@@ -149,7 +149,7 @@ export const describeImports = (newSite: NewSite): void => {
       expect(new Set(Object.values(await site.owners())).size).toBe(1);
     });
 
-    test('stores an event of a merged contact with that contact, not with the one that it was merged into', async () => {
+    test('stores a merged contact’s event with that contact, not with the one that it was merged into', async () => {
       const site = await newSite();
       const { contactUUID } = await site.server.createContact({ address: ann, userUUID: null });
       const other = await site.server.createContact({ address: ben, userUUID: null });

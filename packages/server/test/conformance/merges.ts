@@ -109,7 +109,7 @@ export const describeMerges = (newSite: NewSite): void => {
       expect(await site.server.getContact(other)).toMatchObject({ fields: { contactTitle: '', contactMobile: '' } });
     });
 
-    test('stays linked to its users, and unmerging returns every event to the contact of its own link', async () => {
+    test('stays linked to its users, and unmerging returns every event to its own link’s contact', async () => {
       const site = await newSite();
       const { keep, other } = await createTwo(site);
       await site.merge(keep, other);

@@ -7,7 +7,7 @@ const unknownPosition = '999999999999';
 
 export const describeReportFeed = (newSite: NewSite): void => {
   describe('the report feed', () => {
-    test('returns each event of one account as stored, in order and in several parts', async () => {
+    test('returns one account’s events as stored, in order and in several parts', async () => {
       const [site, other] = [await newSite(), await newSite()];
       const { contactUUID } = await site.server.createContact({ userUUID: null });
       const attributes = [

@@ -37,7 +37,7 @@ test('follows docs/backups.md: the server and cron make backups, and a drill res
   expect(backups()).toHaveLength(1);
 
   // Runs the command in a crontab line (crontab(5)), which has five fields for the time before the command. PATH also
-  // gets the folder of this machine's Node.
+  // gets this machine's Node folder.
   const [, when, line = ''] = /^(\S+ \S+ \S+ \S+ \S+) (.*)$/.exec(here(find(' * * * '))) ?? [];
   expect(when).toBe('17 3 * * *');
   const command = line.replace('/usr/local/bin', `${dirname(process.execPath)}:/usr/local/bin`);

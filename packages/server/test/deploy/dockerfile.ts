@@ -39,7 +39,7 @@ export interface RunOptions {
 const mountedFolders = ['usr', 'etc', 'dev', 'proc'];
 const links = ['bin', 'lib', 'lib64', 'sbin'].filter((name) => existsSync(`/${name}`));
 
-/** Creates an empty root with the users of this machine and of `node:22-slim`. */
+/** Creates an empty root, with this machine's users and those of `node:22-slim`. */
 const createStage = (root: string): Stage => {
   for (const folder of [...mountedFolders, 'tmp', 'root']) mkdirSync(join(root, folder), { recursive: true });
   for (const name of links) symlinkSync(readlinkSync(`/${name}`), join(root, name));

@@ -44,7 +44,7 @@ const run = (code: string) =>
     env,
   );
 
-// The order matters, because the second guide reads the events of the first.
+// The order matters, because the second guide reads events that the first one creates.
 describe.each(['campaigns.md', 'export.md', 'import-contacts.md', 'import.md'])('%s', (guide) => {
   test('produces the output that the guide shows', async () => {
     const blocks = blocksOf(guide);

@@ -1,6 +1,6 @@
 /**
- * Follows packages/docs/own-domain.md. own-path.test.ts tests the web servers of this guide, with the files that the
- * guide quotes.
+ * Follows packages/docs/own-domain.md. own-path.test.ts tests this guide's web servers, with the files that the guide
+ * quotes.
  */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ const codeOf = (language: string): string[] =>
   guide.filter((block) => block.language === language).map(({ code }) => code);
 const [servingCommand = '', createCommand = '', , limits = ''] = codeOf('sh');
 
-/** Returns the lines of a string, except comments and blank lines. */
+/** Returns a string's lines, except comments and blank lines. */
 const linesOf = (text: string): string =>
   text
     .split('\n')

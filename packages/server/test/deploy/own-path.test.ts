@@ -252,7 +252,7 @@ describe.each(Object.keys(proxies))('the server behind %s', (name) => {
     expect((await signIn('https://shop.example', 'shop.example')).status).toBe(403);
   });
 
-  test('limits the rate of each address, no matter what its headers claim', async () => {
+  test('limits each address’s rate, no matter what its headers claim', async () => {
     const statuses = async (from: string, times: number, forwarded?: string) => {
       const received = [];
       for (let nth = 0; nth < times; nth++) {
@@ -283,14 +283,14 @@ describe.each(Object.keys(proxies))('the server behind %s', (name) => {
     stream.setEncoding('utf8').on('data', (chunk) => {
       text += chunk;
     });
-    // Waits for the first bytes of the stream.
+    // Waits for the stream's first bytes.
     await expect.poll(() => text).toContain(':');
     await log({ from: '127.0.0.4' }, { eventUUID: 'seen-in-a-stream' });
     await expect.poll(() => text, { timeout: 10_000 }).toContain('seen-in-a-stream');
     stream.destroy();
   });
 
-  test('accepts a batch of one megabyte, refuses a larger batch, and lets the proxy refuse a huge one', async () => {
+  test('accepts a one-megabyte batch, refuses a larger batch, and lets the proxy refuse a huge one', async () => {
     const headers = { Authorization: `Bearer ${tokens.serverTokenUUID}` };
     const batchOf = (events: number) =>
       JSON.stringify({

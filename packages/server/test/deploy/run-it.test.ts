@@ -1,7 +1,7 @@
 /**
- * Follows the guides for operators to their end as root, with the Debian package. It runs in an overlay of this
- * machine's root, with a separate network, because the guides' port might be in use. systemd can't run in the overlay,
- * so a script starts the unit's command as the unit's user.
+ * Follows the operator guides to the end as root, with the Debian package. It runs in an overlay of this machine's
+ * root, with a separate network, because the guides' port might be in use. systemd can't run in the overlay, so a
+ * script starts the unit's command as the unit's user.
  */
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -119,7 +119,7 @@ const between: Readonly<Record<string, string>> = {
     apt-get purge -y firsthand; echo == purged; ls /var/lib/firsthand; [ ! -e /etc/firsthand.env ]\n`,
 };
 
-/** The initial /etc/firsthand.env of the package. */
+/** The package's initial /etc/firsthand.env. */
 const packagedSettings = 'usr/lib/firsthand/node_modules/firsthand/deploy/firsthand.env';
 
 describe('the guides for operators', () => {
@@ -135,7 +135,7 @@ describe('the guides for operators', () => {
       appendFileSync(join(folder, 'files', packagedSettings), `# Of ${version}\n`);
       return pack(join(folder, 'files'), folder, { version, compression: 'none' });
     });
-    // A command that finds the printed token.
+    // Sends a command that finds the printed token.
     const token = `$(grep -o 'server_[^ ]*' ${folder}/printed | head -n 1)`;
     const script = blocks.map((code) => {
       const earlier = Object.entries(before).flatMap(([key, commands]) => (code.includes(key) ? commands : []));
@@ -145,7 +145,7 @@ describe('the guides for operators', () => {
     const variables = `PACKAGE=${packages[0]} EARLIER_PACKAGE=${packages[0]} LATER_PACKAGE=${packages[1]}\n`;
     writeFileSync(join(folder, 'outside'), outside(folder));
     writeFileSync(join(folder, 'script'), inside(folder) + variables + script.join('\n'));
-    // Starts a shell as the first process of the namespace, so that it reaps orphans.
+    // Starts a shell as the namespace's first process, so that it reaps orphans.
     const shell = `bash ${folder}/outside; exit $?`;
     const args = ['--mount', '--net', '--pid', '--fork', '--kill-child', '--mount-proc', 'bash', '-c', shell];
     const { code, stderr } = await start('unshare', args, {}).ended;

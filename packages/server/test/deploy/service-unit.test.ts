@@ -32,7 +32,7 @@ const writeUnit = (): string => {
   return file;
 };
 
-/** Returns the values of a setting, one per line of the unit. */
+/** Returns a setting's values, one per line in the unit. */
 const valuesOf = (name: string, unit = text): string[] =>
   [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value]) => value as string);
 
@@ -107,7 +107,7 @@ describe('the systemd unit', () => {
       const [pid] = readFileSync(trace, 'utf8').split(' ', 1);
       process.kill(Number(pid), 'SIGTERM');
       const { code, stderr } = await running.ended;
-      // Allows a timeout of the shutdown: under strace, it can take more than five seconds. Nothing else is allowed to
+      // Allows the shutdown to time out: under strace, it can take more than five seconds. Nothing else is allowed to
       // fail.
       expect(code).toBe(stderr.includes('the shutdown took too long') ? 1 : 0);
       traceText += readFileSync(trace, 'utf8');
@@ -134,7 +134,7 @@ describe('the systemd unit', () => {
         await api.logEvents({ event: Array.from({ length: 1_000 }, () => ({ eventID: 1, userUUID })) });
       await report(url);
     });
-    // Relative names are files of the report process, which writes them at shutdown unless the shutdown times out.
+    // Relative names are the report process's files, which it writes at shutdown unless the shutdown times out.
     const manifest = '1/manifest.json.new';
     for (let nth = 0; nth < maxStops && !traceText.includes(`"${manifest}", O_WRONLY`); nth++) await serve(report);
 

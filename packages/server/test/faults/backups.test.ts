@@ -67,7 +67,7 @@ const drill = async (nth: number) => {
 
   const newest = join(backups, backupsIn(backups).sort().at(-1) as string);
   const elsewhere = join(folder, `restored-${nth}`, 'firsthand.db');
-  // Copies the erasure record of the lost machine, which alone contains this erasure.
+  // Copies the lost machine's erasure record, which alone contains this erasure.
   copyFileSync(`${path}-erased`, `${newest}-erased`);
   await restoreStore(`sqlite:${elsewhere}`, newest);
   const restored = await startServerProcess(elsewhere, port);
@@ -108,7 +108,7 @@ const killAtLink = `data:text/javascript,${encodeURIComponent(`
   syncBuiltinESMExports();
 `)}`;
 
-test('removes the draft of an interrupted backup at the next start, and makes a backup', async () => {
+test('removes an interrupted backup’s draft at the next start, and makes a backup', async () => {
   const path = join(folder, 'killed.db');
   const backups = join(folder, 'backups-killed');
   mkdirSync(backups);

@@ -19,8 +19,7 @@ const library = readdirSync('/usr/lib')
   .find((path) => existsSync(path));
 
 /**
- * The offsets of the clock: a day ahead, a day behind, 1970, about four years ahead and back, then forward through a
- * week.
+ * The clock's offsets: a day ahead, a day behind, 1970, about four years ahead and back, then forward through a week.
  */
 const clocks = ['+0', '+1d', '-1d', '@1970-01-01 00:00:01', '+0', '+1500d', '+0', '+2d', '+4d', '+6d'];
 

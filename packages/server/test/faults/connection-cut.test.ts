@@ -63,7 +63,7 @@ const shapes: readonly Shape[] = [
   },
 ];
 
-/** Cuts a connection at each byte of a request and of its response. The client retries after each cut. */
+/** Cuts a connection at each byte of a request and its response. The client retries after each cut. */
 const cutEverywhere = async (name: string, maxCuts: number, main?: string) => {
   const path = join(folder, `${name}.db`);
   const token = await createTestAccount(path);

@@ -24,7 +24,7 @@ import { isResponse, readCalls, strace, type TracedCall } from './tools/tracing.
 interface Fault {
   readonly calls: string;
   readonly error: 'EIO' | 'ENOSPC';
-  /** Which call of each thread fails, counted from 1. */
+  /** Which call on each thread fails, counted from 1. */
   readonly nth: number;
 }
 
@@ -70,8 +70,7 @@ const serveWithFault = async ({ calls, error, nth }: Fault, main?: string): Prom
   const log = join(home, 'strace.log');
   const port = await freePort();
   const files = ['', '-wal', '-shm', '-lock', '-journal', '-lock-journal'].flatMap((end) => ['-P', path + end]);
-  // Filters by path, because otherwise a call of the event loop would fail instead. With the filter, responses aren't
-  // traced.
+  // Filters by path, because otherwise an event-loop call would fail instead. With the filter, responses aren't traced.
   const isSyncFault = calls.startsWith('fsync');
   const under = strace(
     log,
@@ -80,7 +79,7 @@ const serveWithFault = async ({ calls, error, nth }: Fault, main?: string): Prom
     `inject=${calls}:error=${error}:when=${nth}`,
   );
   const injected = () => existsSync(log) && readFileSync(log, 'latin1').includes('(INJECTED)');
-  // With ballast, the log frames contain the name of each event of a batch.
+  // With ballast, the log frames contain the name of each event in a batch.
   const ledger = isSyncFault ? createLedger(1, { ballast: 16 }) : createLedger(4);
   let outcome: Result['outcome'];
   try {

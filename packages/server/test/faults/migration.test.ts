@@ -70,7 +70,7 @@ const inspect = (path: string): { schema: Schema; rows: unknown; integrity: unkn
 const calls = ['pwrite64', 'fsync', 'fdatasync', 'ftruncate', 'unlink'];
 interface Point {
   readonly call: string;
-  /** Which call of this kind in the migrating thread is killed, counted from 1. */
+  /** At which call of this kind the migrating thread is killed, counted from 1. */
   readonly nth: number;
 }
 
@@ -95,7 +95,7 @@ const start = async (main: string, ...options: readonly string[]) => {
   return { path, log, exitCode };
 };
 
-/** Lists every system call of the migrating thread that changes a file, traced during an undisturbed start. */
+/** Lists the migrating thread's system calls that change a file, traced during an undisturbed start. */
 const findPoints = async (main: string): Promise<Point[]> => {
   const { path, log } = await start(main, '-e', `trace=${calls}`);
   expect(inspect(path)).toEqual({ schema: 'new', rows: events, integrity: 'ok' });
@@ -163,7 +163,7 @@ test(`leaves either the old or the new schema if it is killed, at ${kills} point
   });
 });
 
-test('refuses a file of a newer version and leaves it unchanged', async () => {
+test('refuses a file from a newer version and leaves it unchanged', async () => {
   const path = join(folder, 'newer.db');
   copyFileSync(template, path);
   await stopServerProcess(await startServerProcess(path, await freePort(), { main: createNewer('newest', []) }));

@@ -22,7 +22,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Records every write and sync of a server, then simulates power cuts at random positions in that journal. */
+/** Records a server's writes and syncs, then simulates power cuts at random positions in that journal. */
 const cutPower = async (name: string, changes: readonly Change[], count: number) => {
   const path = join(folder, `${name}.db`);
   const token = await createTestAccount(path);

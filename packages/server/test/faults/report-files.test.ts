@@ -252,7 +252,7 @@ test('replaces a process that does not respond', async () => {
 });
 
 /**
- * Runs about twenty statements, so that the report takes longer than a timer of one millisecond even on a busy machine.
+ * Runs about twenty statements, so that the report takes longer than a one-millisecond timer even on a busy machine.
  */
 const slow: FunnelQuery = {
   ...baseQuery,
@@ -330,7 +330,7 @@ test('ends an idle process, and refuses reports after close', async () => {
   await expect(reports.run(totals)).rejects.toMatchObject({ code: 'no_reports' });
 });
 
-test('gives every thread of the process a lower priority than the server', async () => {
+test('gives all of the process’s threads a lower priority than the server', async () => {
   const { reports } = setUp({ niceness: 3, threads: 2 });
   await reports.run(totals);
   const threads = readdirSync(`/proc/${reports.processID}/task`).map(Number);

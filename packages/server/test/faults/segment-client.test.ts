@@ -45,7 +45,7 @@ const listen = async (target: string, fates: Fate[]): Promise<string> => {
 const anonymousId = 'browser-of-a-node-client';
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, nth) => nth);
 
-/** Returns the numbers of the stored events of the contact, or of the anonymous user. */
+/** Returns the numbers in the stored events of the contact or the anonymous user. */
 const readNumbers = async (api: Client, named: { contactExternalID: string } | { userUUID: string }) => {
   const stored: number[] = [];
   let cursor: string | undefined;
@@ -75,7 +75,7 @@ describe.each(Object.entries(publishedClients))('%s', (name, openClient) => {
   });
 
   const kills = times({ quick: 3, full: 50 });
-  it(`stores each message once despite ${kills} kills of the server`, async (context) => {
+  it(`stores each message once despite ${kills} server kills`, async (context) => {
     const folder = mkdtempSync(join(tmpdir(), 'firsthand-segment-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const path = join(folder, 'firsthand.db');

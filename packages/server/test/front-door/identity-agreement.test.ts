@@ -26,7 +26,7 @@ const createHistory = async (store: Store) => {
   const eventUUIDs: string[] = [];
   /** The browser's handle for each user and claimed contact. */
   const handles = new Map<string, string>();
-  /** The store's linkID of each statement, by its sequence in the model. */
+  /** The store's linkID for each statement, by its sequence in the model. */
   const linkIDs = new Map<number, string>();
   /** The linkIDs of links whose contact was erased. */
   const erasedLinks = new Set<string>();
@@ -206,7 +206,7 @@ const expectSameEvents = async (history: History) => {
 };
 
 const expectSameHistories = async (history: History) => {
-  // Expects the increments of the report feed to result in the same histories.
+  // Expects the report feed's increments to result in the same histories.
   await expectAgreement(history.fed, history.site);
   const { site, model, uuidOf, expected, expectedOf, expectedHandles, expectedRefused } = history;
   const { requests } = await site.store.listRefused({ account: site.account, beyond: 0, limit: 100 });

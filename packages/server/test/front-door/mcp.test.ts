@@ -94,7 +94,7 @@ describe('the protocol', () => {
     expect(JSON.stringify(content)).toContain('Shop');
   });
 
-  it('describes the input of each tool in a short JSON Schema', async () => {
+  it('describes each tool’s input in a short JSON Schema', async () => {
     const client = await connect(scene.tokens.server);
     const listed = (await client.listTools()).tools;
     const ajv = new Ajv2020({ strict: false });
@@ -352,7 +352,7 @@ describe('text from visitors', () => {
 describe('an error', () => {
   it.each([
     ['an unknown field', 'get_totals', { from, fitler: {} }, /400 unknown_field: .*fitler.*get_totals.*filter`\?$/],
-    ['a field of another tool', 'get_totals', { from, step: [] }, /400 unknown_field: .*takes[^.]*[a-z]\.$/],
+    ['another tool’s field', 'get_totals', { from, step: [] }, /400 unknown_field: .*takes[^.]*[a-z]\.$/],
     ['a missing field', 'get_totals', {}, /400 missing_field: `from`/],
     ['a malformed field', 'get_funnel', { from, step: [{ event: 7 }] }, /400 invalid_field: `step`/],
     ['an unknown contact', 'get_contact_history', { contactUUID: 'nobody' }, /404 unknown_contact/],

@@ -88,7 +88,7 @@ const checkSchema = (schema: z.ZodType, body: unknown) => {
   return result.success ? 'valid' : z.prettifyError(result.error);
 };
 
-/** Returns the first event of a stream. */
+/** Returns a stream's first event. */
 const readStream = async (response: Response): Promise<unknown> => {
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   let text = '';

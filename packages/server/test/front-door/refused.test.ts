@@ -150,7 +150,7 @@ describe('a refused request', () => {
     expect(await replayAll()).toMatchObject([{ code: 'email_taken' }]);
     expect(await total()).toBe(1);
     await scene.post('/contact/eraseContact', { tokenUUID: tokens.server, contactUUID: other.contactUUID });
-    // Expects an empty list: the removed request had the address of the erased contact.
+    // Expects an empty list: the removed request had the erased contact's address.
     expect(await list()).toEqual([]);
     expect(await total()).toBe(1);
   });

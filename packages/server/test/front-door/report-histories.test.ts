@@ -133,7 +133,7 @@ const readEvents = async (site: Site) => {
   };
 };
 
-/** Retries, because a busy machine might be too slow for the time limits of the store. */
+/** Retries, because a busy machine might be too slow for the store's time limits. */
 const retry = async <Value>(work: () => Promise<Value>): Promise<Value> => {
   for (;;)
     try {

@@ -141,7 +141,7 @@ describe('a batch', () => {
     ]);
   });
 
-  it('keeps the event times of the last 30 days, corrected by the sender’s clock', async () => {
+  it('keeps event times within the last 30 days, corrected by the sender’s clock', async () => {
     const at = (ms: number) => new Date(ms).toISOString();
     const late = 3_600_000;
     const days = [1, 29, 31];
@@ -154,7 +154,7 @@ describe('a batch', () => {
     ]);
   });
 
-  it('labels events with the browser, system and device of the user agent that a server sends', async () => {
+  it('labels events with the browser, system and device in the user agent that a server sends', async () => {
     const userAgent = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:144.0) Gecko/20100101 Firefox/144.0';
     await send([track(newUserUUID(), { context: { userAgent } }), track(newUserUUID())]);
     const labels = (await events()).map(({ eventAttrArray }: { eventAttrArray: { attrID: string }[] }) =>
@@ -290,7 +290,7 @@ it('gives a new contact the account’s default profile if the token is allowed 
   expect((await contact('u-2')).body.contact.contactProfileID).toBe('a-first');
 });
 
-it('gives an anonymous ID of another form the same hash each time', async () => {
+it('gives an anonymous ID in another format the same hash each time', async () => {
   for (const _ of [1, 2]) await send([track('ann@shop.example')]);
   const [first, second] = (await events()).map(({ userUUID }: Fields) => userUUID);
   expect(first).toMatch(/^[\w-]{43}$/);
@@ -315,7 +315,7 @@ it('counts toward all limits or none, no matter how many contacts its batch has'
   await other.close();
 });
 
-it('corrects the clock of each browser separately', async () => {
+it('corrects each browser’s clock separately', async () => {
   const at = (ms: number) => new Date(ms).toISOString();
   const early = { ...track(newUserUUID()), timestamp: at(start - 61_000) };
   await send([early], { sentAt: at(start - 61_000) }, scene.tokens.browser);
@@ -370,11 +370,11 @@ describe('the settings', () => {
     expect(await apiHost(settings(scene, 'localhost:3000', place))).toBe('localhost:3000/v1');
   });
 
-  it('do not repeat a Host header that belongs to no site of the account', async () => {
+  it('do not repeat a Host header that belongs to none of the account’s sites', async () => {
     expect(await settings(scene, 'evil.example')).toMatchObject({ status: 403, body: { code: 'origin_not_allowed' } });
   });
 
-  it('point to the requested site of the account, otherwise to the host of CONSOLE_ORIGIN', async () => {
+  it('point to the requested site if it belongs to the account, otherwise to CONSOLE_ORIGIN’s host', async () => {
     const other = await openScene({
       segmentPath: '/v1/',
       consoleOrigin: 'https://f.shop.example',
@@ -391,7 +391,7 @@ describe('the settings', () => {
   });
 });
 
-it('applies the rate limits of a browser token', async () => {
+it('applies a browser token’s rate limits', async () => {
   const one = { perSecond: 0.001, burst: 1 };
   const other = await openScene({ segmentPath: '/v1/', rateLimits: { ...noRateLimits, address: one } });
   const ask = () => other.post('/v1/t', { ...track(newUserUUID()), writeKey: other.tokens.browser });

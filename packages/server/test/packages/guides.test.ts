@@ -1,5 +1,5 @@
 /**
- * Follows the guides for React and Next.js to their end, in Chromium, as a new OS user. A block that begins with a file
+ * Follows the guides for React and Next.js to the end, in Chromium, as a new OS user. A block that begins with a file
  * name becomes that file; commands are run. The token, the server's URL and the folder of the tarballs are replaced.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -55,7 +55,7 @@ it('serves with npx firsthand serve --demo from the packed files, without source
   expect(await (await fetch(`${url}/demo/`)).text()).toMatch(/data-token="browser_/);
 });
 
-it('prints the version of the package with npx firsthand --version', async () => {
+it('prints the package’s version with npx firsthand --version', async () => {
   const { version } = JSON.parse(readFileSync(join(folder, 'node_modules/firsthand/package.json'), 'utf8'));
   expect(await run('npx', ['firsthand', '--version'])).toBe(`${version}\n`);
 });
@@ -103,7 +103,7 @@ it('logs an event with the client, and reads it back', async () => {
   expect(await run(process.execPath, ['client.js'])).toBe('1000000 Installed\n');
 });
 
-it('runs the example of the contract’s README', async () => {
+it('runs the example in the contract’s README', async () => {
   write(
     'contract.js',
     `${exampleOf('@firsthand/contract')}\nconsole.log(limits.eventsPerBatch, errors.invalid_token.status);`,

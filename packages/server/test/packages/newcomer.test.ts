@@ -1,5 +1,5 @@
 /**
- * Follows a new OS user from the packed tarballs to a first named event. Prints the duration of each step. `npm run
+ * Follows a new OS user from the packed tarballs to a first named event. Prints each step's duration. `npm run
  * newcomer` compiles SQLite as npm does; other runs copy the SQLite that is compiled here.
  */
 import { once } from 'node:events';
@@ -73,7 +73,7 @@ it('lets a newcomer install the tarball, serve, and read back the first events f
   expect(eventList).toMatch(/1000000 Signed up +first-visitor-of-all +anonymous/);
 
   expect(tag).toContain(browserToken);
-  await step('the tag on a page of a static site, in Chromium', async () => {
+  await step('the tag on a static site’s page, in Chromium', async () => {
     await openPage(`<!doctype html>${tag}<script>tracker.log('Came by', { page: 'first' })</script>`);
     const api = createClient({ url, token: serverToken });
     const read = async () => (await api.getEvent({ eventName: 'Came by' })).event.map((event) => event.eventAttrArray);

@@ -15,7 +15,7 @@ export const tarballs = {
 export type PackageName = keyof typeof tarballs;
 export const packageNames = Object.keys(tarballs) as PackageName[];
 
-/** Returns the path of a package's tarball. Throws an error unless there is exactly one. */
+/** Returns the path to a package's tarball. Throws an error unless there is exactly one. */
 export const tarballOf = (name: PackageName): string => {
   const files = readdirSync(join(root, 'dist')).filter((file) => tarballs[name].test(file));
   if (files.length !== 1) throw new Error(`dist/ has ${files.length} tarballs of ${name}: run npm run tarballs`);

@@ -25,7 +25,7 @@ const close = async () => {
   await current?.close();
   current = undefined;
 };
-/** Files are opened with the role of a command, which works on this thread. */
+/** Files are opened with the role `command`, which works on this thread. */
 const roleOf = (databaseURL: string) => (databaseURL.startsWith('sqlite:') ? 'command' : 'server');
 const open = async (databaseURL: string, role: 'server' | 'command' = roleOf(databaseURL)) => {
   current = await openStore({ databaseURL, role, create: true, onFatal });

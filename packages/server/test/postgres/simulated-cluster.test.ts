@@ -83,7 +83,7 @@ test('applies catalogue rules that another server has changed', async () => {
   }
 });
 
-test('draws the sequence of an event only after it has waited for the lock on the event’s user', async () => {
+test('draws an event’s sequence only after it has waited for the lock on the event’s user', async () => {
   const { databaseURL, servers } = await openServers(1);
   const [store] = servers as [Store];
   const holder = new pg.Client(databaseURL);

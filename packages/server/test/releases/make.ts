@@ -1,5 +1,5 @@
 /**
- * Writes the data file of a release and that release's responses about it, for releases.test.ts:
+ * Writes a release's data file and that release's responses about it, for releases.test.ts:
  *
  *   node --import tsx packages/server/test/releases/make.ts <folder of the built checkout> <version>
  */

@@ -1,4 +1,4 @@
-/** The stored files of a release: its data file, and its responses to requests for that data. */
+/** A release's stored files: its data file, and its responses to requests for that data. */
 
 export interface Question {
   readonly path: string;

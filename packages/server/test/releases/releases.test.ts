@@ -1,6 +1,5 @@
 /**
- * Tests that the data file of each release can be opened, and that responses match those of that release. `make.ts`
- * adds a release.
+ * Tests that each release's data file can be opened, and that responses match that release's. `make.ts` adds a release.
  */
 import {
   existsSync,
@@ -38,7 +37,7 @@ const olderVersions = versions.filter(
   (version) => gunzipSync(bytesOf(version + extension)).readUInt32BE(userVersionOffset) < newestSchema,
 );
 
-/** Unpacks the data file of a release and its erasure record into a temporary folder. Returns the data file's path. */
+/** Unpacks a release's data file and erasure record into a temporary folder. Returns the data file's path. */
 const unpack = (version: string): string => {
   const folder = mkdtempSync(join(tmpdir(), 'firsthand-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -89,7 +89,7 @@ const flood = async (name: string, count: number, main?: string) => {
 
 const toKB = (bytes: number) => `${Math.round(bytes / 1_000)} KB`;
 
-test('limits the growth of the files to the bytes that one address is allowed to send', async (context) => {
+test('limits file growth to the bytes that one address is allowed to send', async (context) => {
   const { fileBytes, sent, seconds, statuses } = await flood('ours', tries);
   const allowed = limit.burst + limit.perSecond * seconds;
   expect([...statuses].sort()).toEqual([200, 429]);

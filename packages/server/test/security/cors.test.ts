@@ -48,7 +48,7 @@ test('opens only the operations that a page needs', () => {
   expect(open.sort()).toEqual([...openOperations].sort());
 });
 
-describe('every response of an operation', () => {
+describe('every response from an operation', () => {
   let responses: ProvokedResponse[];
   beforeAll(async () => {
     responses = await provokeResponses();

@@ -26,7 +26,7 @@ import { createResponseCounter, findDifferences, type ResponseCounter } from './
 const counts = {
   people: times({ quick: 8, full: 100 }),
   bystanders: times({ quick: 200, full: 3_000 }),
-  /** The number of events of the person whose erasure is timed. */
+  /** The number of events for the person whose erasure is timed. */
   events: times({ quick: 3_000, full: 100_000 }),
 };
 /** The time limit: generous in quick runs, which must not fail because of timing. */

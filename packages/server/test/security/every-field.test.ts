@@ -1,4 +1,4 @@
-/** Sends hostile values in each field of each operation over HTTP. */
+/** Sends hostile values in each operation's fields over HTTP. */
 import { type Operation, type OperationName, operationNames, operations } from '@firsthand/contract/operations';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type * as z from 'zod';
@@ -75,7 +75,7 @@ const anyText: Readonly<Record<string, 200 | 404>> = {
   attrValue: 200,
 };
 
-describe('every field of every operation', () => {
+describe('every operation’s fields', () => {
   /** Deletes a webhook, because an account has a limited number of webhooks. */
   const deleteWebhook = (webhookID: unknown) =>
     scene.post('/webhook/deleteWebhook', { tokenUUID: scene.tokens.server, webhookID });
@@ -112,7 +112,7 @@ describe('every field of every operation', () => {
   const takesObjects = (field: readonly [OperationName, string]) => objects.includes(field.join(' '));
 
   it.each(fields.filter((each) => !takesText(each) && !takesObjects(each)))(
-    'refuses an object, and the error refers to the field: %s %s',
+    'refuse an object, and the error refers to the field: %s %s',
     async (name, field) => {
       const response = await fill(name, field, '{"wrong":[]}', wayOf(name));
       expect([response.status, response.body.error.code]).toEqual([400, 'invalid_field']);
@@ -122,12 +122,12 @@ describe('every field of every operation', () => {
     },
   );
 
-  it.each(fields.filter(takesText))('treats an object in the query as text: %s %s', async (name, field) => {
+  it.each(fields.filter(takesText))('treat an object in the query as text: %s %s', async (name, field) => {
     const { status } = await fill(name, field, '{"wrong":[]}', 'query');
     expect(status).toBe(anyText[`${name} ${field}`] ?? anyText[field]);
   });
 
-  it.each(fields)('accepts or refuses any value without an internal error: %s %s', async (name, field) => {
+  it.each(fields)('accept or refuse any value without an internal error: %s %s', async (name, field) => {
     for (const [what, value] of Object.entries(hostile)) {
       for (const way of (operations[name] as Operation).methods.includes('POST')
         ? (['body', 'query'] as const)
@@ -143,7 +143,7 @@ describe('every field of every operation', () => {
     }
   });
 
-  it('leaves Object.prototype unpolluted', () => {
+  it('leave Object.prototype unpolluted', () => {
     expect(Object.keys(Object.prototype)).toEqual([]);
     expect(({} as { attrID?: 1 }).attrID).toBeUndefined();
   });

@@ -90,7 +90,7 @@ const guess = async (running: Running, count: number, forwardedFor: (nth: number
 
 const anyAddress = (nth: number) => `198.51.${100 + ((nth >> 8) % 100)}.${nth % 256}`;
 
-/** The header of an attacker who forges its left part before the request reaches the trusted proxies. */
+/** The header from an attacker who forges its left part before the request reaches the trusted proxies. */
 const forged = (nth: number) => `${anyAddress(nth)}, 10.1.1.${nth % 256}, 203.0.113.9`;
 
 test('limits guesses per address, whatever X-Forwarded-For contains, and still accepts valid tokens', async (context) => {
@@ -101,7 +101,7 @@ test('limits guesses per address, whatever X-Forwarded-For contains, and still a
   expect([...result.validTokenStatuses]).toEqual([200]);
 
   const { served } = behindProxy;
-  // Sends as another client of the same proxy, which has its own limit.
+  // Sends as another client behind the same proxy, which has its own limit.
   expect((await log(behindProxy, served.url, 'browser_nobody_has_this', '198.51.100.7')).status).toBe(401);
   expect((await log(behindProxy, served.url, 'browser_nobody_has_this', '203.0.113.9')).status).toBe(429);
   expect((await log(behindProxy, served.url, 'browser_nobody_has_this', '203.0.113.9, 10.0.0.1')).status).toBe(429);

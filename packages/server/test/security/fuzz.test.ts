@@ -248,7 +248,7 @@ const textOf = (value: unknown) => (typeof value === 'string' ? value : (JSON.st
 
 /** Creates a random request, valid or invalid. */
 const makeRequest = (random: Random, values: KnownValues): RandomRequest => {
-  // Half of the requests are similar to those of a correct client.
+  // Half of the requests resemble a correct client's.
   const invalidShare = chance(random, 0.5) ? 0.01 : 0.25;
   let name = pick(random, names);
   if (rare.has(name) && chance(random, 0.8)) name = 'logEvent';
@@ -528,7 +528,7 @@ it('detects a server that occasionally fails', async (context) => {
   });
 });
 
-describe('a body of the maximum size', () => {
+describe('a maximum-size body', () => {
   let service: Service;
   beforeAll(async () => {
     service = await openService();

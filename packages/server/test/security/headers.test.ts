@@ -16,7 +16,7 @@ import { invalidHeaderCases } from '../weaknesses/http.ts';
 import { type ProvokedResponse, provokeResponses } from './tools/provoke-responses.ts';
 import { localConnection, openService, operationPaths, readText, type Service } from './tools/service.ts';
 
-/** Lists the wrong headers of a response. With `isCacheable`, caching is allowed, as for the tracker's files. */
+/** Lists a response's wrong headers. With `isCacheable`, caching is allowed, as for the tracker's files. */
 const findWrongHeaders = (headers: Headers, { isCacheable = false } = {}): string[] => {
   const value = (name: string) => headers.get(name) ?? '';
   const rules: [name: string, isCorrect: boolean][] = [
@@ -33,7 +33,7 @@ const findWrongHeaders = (headers: Headers, { isCacheable = false } = {}): strin
 
 const isTrackerFile = (path: string) => /^\/(?:(?:main|tracker)[\w.]*\.js|integrity\.json|licenses\.txt)$/.test(path);
 
-describe('every response of an operation', () => {
+describe('every response from an operation', () => {
   let responses: ProvokedResponse[];
   beforeAll(async () => {
     responses = await provokeResponses();

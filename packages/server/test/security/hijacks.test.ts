@@ -1,4 +1,4 @@
-// Tests which events of other people an attacker could take who has the browser token or knows a userUUID.
+// Tests which of other people's events an attacker could take with the browser token or a known userUUID.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -10,7 +10,7 @@ import { times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 
 const filters = times({ quick: 10_000, full: 100_000 });
-/** The time limit of a response. Generous in quick runs, which share their machine. */
+/** The time limit for a response. Generous in quick runs, which share their machine. */
 const timeoutMilliseconds = times({ quick: 10_000, full: 1_000 });
 
 it(`accepts or refuses ${filters} hostile report filters`, async (context) => {

@@ -61,7 +61,7 @@ const attack = async (name: string, main?: string) => {
   };
 };
 
-test('stores and lists the events of an honest page during a flood of new names', async (context) => {
+test('stores and lists an honest page’s events during a flood of new names', async (context) => {
   const all = honestNames.length;
   expect(await attack('ours')).toEqual({ added: 20, honestListed: all, honestStored: all });
   const weakened = await attack('weakened', changeServer(folder, 'refusing', refusingUnlistedNames));

@@ -76,7 +76,7 @@ const attack = async (name: string, count: number, main?: string) => {
   return { remaining: requests.filter(({ input }) => JSON.stringify(input).includes('of-visitor')).length, counts };
 };
 
-test('keeps the refused requests of other addresses listed when one address sends bad batches', async (context) => {
+test('keeps other addresses’ refused requests listed when one address sends bad batches', async (context) => {
   const { remaining, counts } = await attack('ours', rounds);
   expect(remaining).toBe(visitors);
   expect(counts).toMatchObject({ listed: 1_000, evicted: visitors + rounds * 1_000 - 1_000 });

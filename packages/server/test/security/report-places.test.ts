@@ -27,7 +27,7 @@ const slowFunnel = new URLSearchParams({
 });
 
 /**
- * Returns, for each round, how many slow reports of one account finished before a small report that another account
+ * Returns, for each round, how many of one account's slow reports finished before a small report that another account
  * requested later.
  */
 const measure = async (name: string, count: number, main?: string) => {

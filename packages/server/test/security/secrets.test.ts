@@ -240,7 +240,7 @@ const runAll = async (main?: string): Promise<Run> => {
   };
 };
 
-/** Returns the encodings of a secret: unchanged, escaped for a URL, base64 and hex. */
+/** Returns a secret's encodings: unchanged, escaped for a URL, base64 and hex. */
 const formsOf = (secret: string) => [
   secret,
   encodeURIComponent(secret),

@@ -12,7 +12,7 @@ const readable = [
   ...['listSegments', 'listViews'],
 ];
 
-/** The additional operations of an editor. updateAccount is tested in detail below. */
+/** An editor's additional operations. updateAccount is tested in detail below. */
 const editable = [
   ...['createContact', 'createContacts', 'updateContact', 'exportContact', 'linkUser', 'unlinkUser', 'voidLink'],
   ...['acceptClaim', 'voidClaim', 'mergeContact', 'unmergeContact', 'createSegment', 'deleteSegment', 'updateAccount'],
@@ -21,7 +21,7 @@ const editable = [
   ...['createImport', 'importContacts', 'listImports', 'undoImport'],
 ];
 
-/** Reads the data of an account with its server token. */
+/** Reads an account's data with its server token. */
 const readState = async ({ get, tokens, store }: Scene) => {
   const read = async (path: string) => (await get(path, { tokenUUID: tokens.server, limit: 1_000 })).body;
   const account = (await get('/account/getAccount', { tokenUUID: tokens.server })).body;

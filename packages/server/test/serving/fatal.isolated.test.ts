@@ -16,7 +16,7 @@ vi.mock('../../src/store/open.ts', async (original) => {
   };
 });
 
-it('stops responding when the state of the disk is unknown', async () => {
+it('stops responding when the disk’s state is unknown', async () => {
   const fatal: Error[] = [];
   const { url } = await serveHere({}, { onFatal: (error) => void fatal.push(error) });
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
@@ -26,7 +26,7 @@ it('stops responding when the state of the disk is unknown', async () => {
   await expect(fetch(`${url}/readyz`)).rejects.toThrow();
 });
 
-it('logs the cause of a fatal error even before it has begun to serve', async () => {
+it('logs a fatal error’s cause even before it has begun to serve', async () => {
   const lines: string[] = [];
   const fatal: Error[] = [];
   const failure = new Error('the disk did not sync');

@@ -15,7 +15,7 @@ it('creates an account in an empty database, and a one-time sign-in link for it'
   const signIn = () =>
     fetch(`${url}/console/sign-in`, {
       method: 'POST',
-      // Sends the request through the web server of the console's host.
+      // Sends the request through the web server on the console's host.
       headers: { ...fromConsole('', '1', consoleOrigin), 'Content-Type': 'application/json' },
       body: JSON.stringify({ code }),
     });

@@ -12,7 +12,7 @@ import { createAccount, serveHere, userUUID } from '../fixtures/serving.ts';
 import { createSite } from '../fixtures/site.ts';
 
 /**
- * The cleanups of a server that most tests share, each with its own account, because starting the report process takes
+ * The cleanups for a server that most tests share, each with its own account, because starting the report process takes
  * time.
  */
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -225,7 +225,7 @@ it('rejects a report that takes longer than REPORTS_SECONDS', async () => {
 
 it('leaves no files from an in-memory database, and removes a killed server’s files', async () => {
   const folderOf = (pid: number) => `firsthand-reports-${pid}-${'x'.repeat(21)}-${'y'.repeat(21)}`;
-  // Also uses the process ID of this server, as in a restarted container.
+  // Also uses this server's process ID, as in a restarted container.
   const ofKilled = [4_194_999, process.pid].map(folderOf);
   const ofOther = folderOf(process.ppid);
   for (const name of [...ofKilled, ofOther]) mkdirSync(join(tmpdir(), name), { recursive: true });

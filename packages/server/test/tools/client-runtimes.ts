@@ -1,6 +1,6 @@
 /**
  * Runs the client in other runtimes with a server in this process: `client-runtimes.ts deno bun`, where each argument
- * is the path of a runtime. Exits with 1 if the client fails in any of them.
+ * is the path to a runtime. Exits with 1 if the client fails in any of them.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

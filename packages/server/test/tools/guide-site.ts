@@ -6,7 +6,7 @@ import { launchChromium } from '../../../tracker/test/chromium.ts';
 import { type Block, blocksOf, runBlock } from '../fixtures/documents/guides.ts';
 import { createAccount, serveHere } from '../fixtures/serving.ts';
 
-/** The default User-Agent of a headless browser would be marked as a bot. */
+/** A headless browser's default User-Agent would be marked as a bot. */
 const userAgent =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
 

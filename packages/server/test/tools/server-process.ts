@@ -22,7 +22,7 @@ export interface ServeOptions {
 }
 
 export interface Started {
-  /** The server's process, or that of the command in `under`. */
+  /** The process of the server, or of the command in `under`. */
   readonly process: ChildProcess;
   readonly url: string;
   /** Resolves with the exit code (null after a signal) when the process has ended. */

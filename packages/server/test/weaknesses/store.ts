@@ -180,7 +180,7 @@ export const withoutUserLinkLimit: readonly Change[] = [
   },
 ];
 
-/** Caches the rights of a token, even after it is revoked. */
+/** Caches a token's rights, even after it is revoked. */
 export const cachingTokens: readonly Change[] = [
   {
     file: 'store/sqlite/accounts/access.ts',
@@ -195,7 +195,7 @@ export const withoutOverwriting: readonly Change[] = [
   { file: 'store/sqlite/threads/writer-thread.ts', from: 'engine.eraseAgain();', to: '' },
 ];
 
-/** Leaves erased data in the write-ahead log and in the unused space of the file. */
+/** Leaves erased data in the write-ahead log and in the file's unused space. */
 export const keepingLogAndUnusedSpace: readonly Change[] = [
   {
     file: 'store/sqlite/maintenance/write-ahead-log.ts',

@@ -1,4 +1,4 @@
-/** Merging entries of the catalogue, with the mouse, in Chromium. */
+/** Merging catalogue entries, with the mouse, in Chromium. */
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -31,7 +31,7 @@ const mergedTags = async () =>
   );
 const withTag = async (contactTagID: string) => (await shop.api.searchContact({ contactTagID })).contact.length;
 
-/** Takes a screenshot to review. PICTURES is the path of a folder for the screenshots. */
+/** Takes a screenshot to review. PICTURES is the path to a folder for the screenshots. */
 const picture = async (page: Page, name: string) => {
   if (process.env.PICTURES) await page.screenshot({ path: `${process.env.PICTURES}/${name}.png`, fullPage: true });
 };

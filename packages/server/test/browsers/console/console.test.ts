@@ -71,7 +71,7 @@ describe('the sign-in form', () => {
     expect(page.url()).toBe(address);
     await page.getByRole('button', { name: 'Sign out' }).click();
     await waitForHeading(page, 'Sign in to Firsthand');
-    // Without the link, the history has no earlier page of the console to go back to.
+    // Without the link, the history has no earlier console page to go back to.
     if (isLive) await page.goBack();
     await waitForHeading(page, 'Sign in to Firsthand');
   });

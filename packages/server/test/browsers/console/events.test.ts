@@ -22,7 +22,7 @@ const open = async (path: string) => {
   return { page, complaints };
 };
 const parameter = (page: Page, name: string) => new URL(page.url()).searchParams.get(name);
-/** Saves a CSV file and returns its lines, without the byte order mark. */
+/** Saves a CSV file, and returns its lines without the byte order mark. */
 const saveFile = async (page: Page, title: string): Promise<string[]> => {
   await page.getByRole('button', { name: `${title}: save as CSV` }).click();
   const [file] = await Promise.all([
@@ -37,7 +37,7 @@ const saveFile = async (page: Page, title: string): Promise<string[]> => {
 const people = (page: Page) => page.getByRole('dialog').locator('tbody tr');
 const readFocusedLabel = (page: Page) => page.evaluate('document.activeElement.labels?.[0]?.textContent');
 
-it('breaks events down, and opens the people of a row, including after a reload', async () => {
+it('breaks events down, and opens the people in a row, including after a reload', async () => {
   const { page, complaints } = await open('events');
   await page.getByLabel('Break down by').selectOption('attr:path');
   const row = page.getByRole('row', { name: /^\/pricing/ });
@@ -71,7 +71,7 @@ it('changes the steps of a funnel by keyboard, and opens the people who dropped 
   expect(complaints).toEqual([]);
 });
 
-it('opens the people of a cohort, and links to a person', async () => {
+it('opens the people in a cohort, and links to a person', async () => {
   const { page, complaints } = await open('events?tab=retention&interval=month&range=12m&first=2&back=any');
   await page.getByRole('link', { name: /^1 .*first event/ }).click();
   await page
@@ -91,7 +91,7 @@ it('shows the error of a request that the service rejects', async () => {
   await expect.poll(() => page.getByRole('dialog').getByRole('alert').innerText()).toMatch(/whole number/);
 });
 
-it('shows the numbers of the earlier range, and includes them in the CSV file', async () => {
+it('shows the numbers for the earlier range, and includes them in the CSV file', async () => {
   const { page, complaints } = await open('events?compare=previous&range=7d');
   await page.getByText(/, compared with /).waitFor(soon);
   expect(await page.locator('.before').allInnerTexts()).toEqual([...Array(4).fill('0 before'), '£0.00 before']);
@@ -105,7 +105,7 @@ it('shows the numbers of the earlier range, and includes them in the CSV file', 
   expect(complaints).toEqual([]);
 });
 
-it('links from events without a campaign to the campaign of their visit, with readable names', async () => {
+it('links from events without a campaign to their visit’s campaign, with readable names', async () => {
   const { page, complaints } = await open('events?event=2&by=attr:utm_campaign');
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.getByText('These events have no campaign.').waitFor(soon);

@@ -10,14 +10,14 @@ const minuteMs = 60_000;
 type Action =
   | {
       readonly do: 'log';
-      /** Null for an event of a contact that was logged without a browser. */
+      /** Null for a contact's event that was logged without a browser. */
       readonly user: number | null;
       readonly contact: number | null;
       readonly event: number;
       readonly agoMinutes: number;
       readonly attributes: readonly (readonly [attrID: string, value: string])[];
     }
-  /** A page logs an event, which gets the labels of the browser. */
+  /** A page logs an event, which gets the browser's labels. */
   | { readonly do: 'visit'; readonly user: number; readonly agent: number; readonly path: string }
   | { readonly do: 'link' | 'claim'; readonly user: number; readonly contact: number }
   | { readonly do: 'unlink'; readonly user: number }

@@ -53,7 +53,7 @@ const expectHarmlessOnBoth = async (page: Page, what: string): Promise<void> => 
   await expectHarmless(page, `${what}, narrow again`);
 };
 
-/** Returns the cells of a CSV file, also as split by programs that treat a semicolon or tab as a separator. */
+/** Returns a CSV file's cells, also as split by programs that treat a semicolon or tab as a separator. */
 const cellsOf = (csv: string): string[] => {
   const quoted = [...csv.matchAll(/(?:^|,|\r\n)(?:"((?:[^"]|"")*)"|([^",\r\n]*))/g)];
   const cells = quoted.map(([, inQuotes, plain = '']) => inQuotes?.replaceAll('""', '"') ?? plain);
@@ -88,7 +88,7 @@ const showAll = async (page: Page, name: string): Promise<void> => {
   }
 };
 
-it('renders hostile strings harmlessly on the pages of events and people', async () => {
+it('renders hostile strings harmlessly on the event and people pages', async () => {
   const { page, goto, complaints } = await open();
   const days = Math.ceil(hostileTexts.length / textsOfDay);
   const dayOf = (nth: number) => new Date(Date.now() - nth * 86_400_000).toISOString().slice(0, 10);

@@ -38,7 +38,7 @@ const waitUntilLoaded = async (page: Page) => {
 };
 const openMenu = (page: Page) => page.locator('.views-menu > summary').click();
 
-/** Returns all numbers of the page: its measures and table rows. */
+/** Returns all numbers on the page: its measures and table rows. */
 const readNumbers = async (page: Page): Promise<string[]> => {
   await waitUntilLoaded(page);
   // Omits the text for screen readers, which describes links.

@@ -1,4 +1,4 @@
-/** Tests the main task of each page, with the keyboard alone, in Chromium, Firefox and WebKit. */
+/** Tests each page's main task, with the keyboard alone, in Chromium, Firefox and WebKit. */
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Session, Tab } from '../../../../tracker/test/engines/engine.ts';
 import { describeEngines } from '../../../../tracker/test/engines/engines.ts';

@@ -39,7 +39,7 @@ const clickText = (tab: Tab, text: string) => expect.poll(() => tab.run(clickByN
 const fillField = (tab: Tab, field: string, text: string) => expect.poll(() => tab.run(fill, field, text)).toBe(true);
 const clickRemove = (tab: Tab, nth: number) => expect.poll(() => tab.run(clickInRow, passkeys, nth)).toBe(true);
 const expectAccessible = async (tab: Tab) => {
-  // Passes a string, because `tab.run` sends only the source text of its function to the page.
+  // Passes a string, because `tab.run` sends only its function's source text to the page.
   await tab.run(`() => { ${axe.source}; return true; }` as unknown as () => boolean);
   expect(await tab.run(violations)).toEqual([]);
 };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { describeGuide, type GuideSite, openGuideSite } from '../../tools/guide-site.ts';
 
-/** Returns the policies and tags of the guide: with a hash, and with a nonce. The third tag has no inline script. */
+/** Returns the guide's policies and tags: with a hash, and with a nonce. The third tag has no inline script. */
 const partsOf = (site: GuideSite) => {
   const policies = site.blocks('http').map((block) => block.trim().replace('Content-Security-Policy: ', ''));
   return { policies, tags: site.blocks('html') };

@@ -8,9 +8,9 @@ interface Tag {
 }
 
 /**
- * A stand-in for a Tag Manager container. It inserts the HTML of a tag for each dataLayer event that fires it,
- * including earlier ones. Like Tag Manager, it recreates scripts with only their `src` attribute, and replaces
- * `{{name}}` with the value in the dataLayer.
+ * A stand-in for a Tag Manager container. It inserts a tag's HTML for each dataLayer event that fires it, including
+ * earlier ones. Like Tag Manager, it recreates scripts with only their `src` attribute, and replaces `{{name}}` with
+ * the value in the dataLayer.
  */
 const container = (tags: readonly Tag[]): string => `
   (function () {

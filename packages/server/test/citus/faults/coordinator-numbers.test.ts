@@ -193,7 +193,7 @@ test('serves reads after a crash even if the coordinator’s synchronous standby
   }
 });
 
-/** Promotes a standby of the coordinator that lags behind. */
+/** Promotes a coordinator standby that lags behind. */
 const failOver = async (main?: string) => {
   const { databaseURL, accounts } = await cluster.newDatabase();
   const [account] = accounts as [Account];

@@ -12,7 +12,7 @@ import { backUpNode, folderOf, nodes, restoreNode, urlOfNode } from '../cluster.
 import { useOwnCluster } from '../tools/own-cluster.ts';
 import { openTrial } from '../tools/trial.ts';
 
-/** The archived logs and copies of the nodes. */
+/** The nodes' archived logs and copies. */
 const archive = mkdtempSync(join(tmpdir(), 'firsthand-archive-'));
 afterAll(() => rmSync(archive, { recursive: true }));
 chmodSync(archive, 0o777);

@@ -1,6 +1,5 @@
-// A proxy in front of a PostgreSQL socket that cuts connections at the COMMIT of a write: before PostgreSQL receives
-// it, after PostgreSQL has executed it, or half a second before PostgreSQL receives it, as on a network that delivers
-// late.
+// A proxy in front of a PostgreSQL socket that cuts connections at a write's COMMIT: before PostgreSQL receives it,
+// after PostgreSQL has executed it, or half a second before PostgreSQL receives it, as on a network that delivers late.
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -60,7 +59,7 @@ export const openCuttingProxy = async (
       postgres.write(bytes);
     });
     postgres.on('data', (bytes) => {
-      // The command tag of the response is COMMIT too.
+      // The response's command tag is COMMIT too.
       if (way === 'after' && bytes.includes(commit)) {
         cuts.after += 1;
         end();

@@ -64,7 +64,7 @@ export const useOwnCluster = (settings: Partial<Record<Node, string>> = {}) => {
     /** Stops a node as a power failure would. */
     stop: (node: Node) => stopNode(cluster, node, 'immediate'),
     /**
-     * Creates a database with an account on each worker. Citus's metadata contains the template of each copy, and a new
+     * Creates a database with an account on each worker. Citus's metadata contains each copy's template, and a new
      * worker must have every database in the metadata. Therefore, `distribute` creates a separate database without a
      * template.
      */

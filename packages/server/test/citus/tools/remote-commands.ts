@@ -38,17 +38,17 @@ const toCommand = (session: number, { message, detail = '' }: Notice): RemoteCom
   return [{ text, node, session, connection }];
 };
 
-/** Whether this client is the session of a server that watches for other servers' changes. */
+/** Whether this client is a session that watches for other servers' changes. */
 const isListening = (client: pg.Client) => client.listenerCount('notification') > 0;
 
 interface SentCommands {
   /** The commands that the work sent. */
   readonly sent: RemoteCommand[];
-  /** The commands of the sessions that watch for changes. */
+  /** The commands from the sessions that watch for changes. */
   readonly background: RemoteCommand[];
 }
 
-/** Returns the commands that all sessions of this process send while the work runs. */
+/** Returns the commands that all of this process's sessions send while the work runs. */
 export const recordCommands = async (work: () => Promise<unknown>): Promise<SentCommands> => {
   const sent: RemoteCommand[] = [];
   const background: RemoteCommand[] = [];
@@ -69,7 +69,7 @@ export const recordCommands = async (work: () => Promise<unknown>): Promise<Sent
   return { sent, background };
 };
 
-/** Returns the range of hash values of each shard, by shard ID. Co-located shards have the same range. */
+/** Returns each shard's range of hash values, by shard ID. Co-located shards have the same range. */
 export const readShardParts = async (databaseURL: string): Promise<ReadonlyMap<string, string>> => {
   const rows = await querySQL<{ shard: string; part: string }>(
     databaseURL,

@@ -1,4 +1,4 @@
-// Moves the shards of an account from one worker to another.
+// Moves an account's shards from one worker to another.
 import { querySQL } from '../../fixtures/postgres/sql.ts';
 
 interface Worker {

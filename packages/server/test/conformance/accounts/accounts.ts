@@ -117,7 +117,7 @@ export const describeAccounts = (newSite: NewSite): void => {
   describe('an account’s stored bytes', () => {
     const bytesOf = async ({ store, account }: Site) => (await store.getAccount(account)).storedBytes;
 
-    test('grow with its events, users and contacts, and with the length of their values', async () => {
+    test('grow with its events, users and contacts, and with the lengths of their values', async () => {
       const site = await newSite();
       expect(await bytesOf(site)).toBe(0);
       await site.server.log({ attributes: [] });

@@ -91,7 +91,7 @@ export const describeAudit = (newSite: NewSite): void => {
       );
     });
 
-    test('returns the entries of one account page by page, filtered by time and action', async () => {
+    test('returns one account’s entries page by page, filtered by time and action', async () => {
       const { store, account, time } = await newSite();
       await newSite();
       for (let nth = 1; nth <= 5; nth += 1) {

@@ -14,7 +14,7 @@ const full = Array.from({ length: limits.idsPerCatalogue }, (_, index) => ({ id:
 
 export const describeCatalogues = (newSite: NewSite): void => {
   describe('catalogues', () => {
-    test('list the entries of an account: tags, profiles and attributes by ID, events by number', async () => {
+    test('list an account’s entries: tags, profiles and attributes by ID, events by number', async () => {
       const { store, account, change } = await newSite({
         catalogues: {
           profile: [{ id: 'retail', name: 'Retail' }, { id: 'b2b' }],
@@ -43,7 +43,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       for (const kind of catalogueKinds) expect(await store.listCatalogue({ account, kind })).toEqual(catalogues[kind]);
     });
 
-    test('change only the given fields of an entry', async () => {
+    test('change only the given fields in an entry', async () => {
       const { store, account, change } = await newSite({
         catalogues: { attr: [{ id: 'born', name: 'Date of birth', type: 'date', browser: false }] },
       });
@@ -211,7 +211,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       expect(tagIDs).toEqual(expect.arrayContaining(['vip', 'junk-0-0', 'regular']));
     });
 
-    test('keep the name of an ID that is used again', async () => {
+    test('keep an ID’s name when the ID is used again', async () => {
       const site = await newSite({ catalogues: { event: [{ id: '7', name: 'Bought' }] } });
       await site.server.log({ eventID: 7 });
       expect((await site.store.getAccount(site.account)).catalogues.event).toMatchObject([{ id: '7', name: 'Bought' }]);

@@ -16,7 +16,7 @@ const merger = ({ store, account, time }: Site) => ({
 
 const kindsOf = (events: readonly StoredEvent[]) => events.map(({ eventID, eventName }) => [eventID, eventName]);
 
-/** Returns the matches of a search, in its order, and checks that reports find the same contacts. */
+/** Returns a search's matches, in its order, and checks that reports find the same contacts. */
 const findContacts = async ({ store, account }: Site, search: Partial<ContactSearch>): Promise<string[]> => {
   const { contacts } = await store.searchContact({ account, limit: 100, ...search });
   const contactUUIDs = contacts.map(({ contactUUID }) => contactUUID);
@@ -24,7 +24,7 @@ const findContacts = async ({ store, account }: Site, search: Partial<ContactSea
   return contactUUIDs;
 };
 
-/** The attribute IDs and event IDs of a random history. */
+/** A random history's attribute IDs and event IDs. */
 const names = ['plan', 'Plan', 'PLAN', 'size'];
 const eventIDs = [1, 2, 3, 4];
 

@@ -42,7 +42,7 @@ const join = async ({ store, account, time }: Site, { passkey, password = null, 
   return { memberID, access, emailaddress: address };
 };
 
-/** Starts a session for a member; returns the number and the tokenID of the session's token. */
+/** Starts a session for a member; returns the session token's number and tokenID. */
 const startSession = async ({ store, account, time }: Site, access: MemberAccess) => {
   const { tokenID, ...session } = newToken(access.kind);
   await store.createToken({ ...session, tokenID, account, createdBy: access.token, session: true });
@@ -156,7 +156,7 @@ export const describePasskeys = (newSite: NewSite): void => {
       const raced = newChallenge(site);
       const outcomes = await Promise.allSettled([use(raced), use(raced), use(raced)]);
       expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected']);
-      // Only the caller checks the expiry of a challenge: the store forgets the challenge when it expires.
+      // Only the caller checks when a challenge expires: the store forgets the challenge at that time.
       await use(newChallenge(site, time + 2_000), time + 1_000);
       await use(challenge, time + 1_000);
     });

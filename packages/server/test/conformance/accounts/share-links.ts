@@ -27,7 +27,7 @@ const idsOf = async ({ store, account }: Site) =>
 
 export const describeShareLinks = (newSite: NewSite): void => {
   describe('share links', () => {
-    test('are found by the hash of their secret until they expire', async () => {
+    test('are found by their secret’s hash until they expire', async () => {
       const settings = {
         accountOrigin: ['https://shop.example'],
         accountTimezone: 'Asia/Kolkata',
@@ -165,7 +165,7 @@ export const describeShareLinks = (newSite: NewSite): void => {
       expect(await idsOf(site)).toEqual([remaining.shareID]);
     });
 
-    test('stop working when the deletion of their account begins', async () => {
+    test('stop working when deletion of their account begins', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       const { hash } = await createLink(site);

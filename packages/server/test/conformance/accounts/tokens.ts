@@ -28,7 +28,7 @@ export const describeTokens = (newSite: NewSite): void => {
       }
     });
 
-    test('are found only by the hash of their text', async () => {
+    test('are found only by their hash', async () => {
       const { store, account } = await newSite();
       const token = newToken('browser');
       await store.createToken({ ...token, account });
@@ -122,7 +122,7 @@ export const describeTokens = (newSite: NewSite): void => {
       const { store, account, time } = await newSite();
       const token = newToken('viewer', { expiresTime: time + 10 });
       await store.createToken({ ...token, account });
-      // Repeats the look-up, which the cache then serves.
+      // Repeats the lookup, which the cache then serves.
       for (const _ of ['read', 'cached']) {
         expect(await store.findAccess(token.hash, time + 9)).toMatchObject({ tokenID: token.tokenID });
         expect(await store.findAccess(token.hash, time + 10)).toBeUndefined();

@@ -15,7 +15,7 @@ const get = ({ store, account, server }: Site, keys: { externalID?: string; addr
 const find = (site: Site, externalID: string) => get(site, { externalID });
 const uuidOf = async (site: Site, keys: { externalID?: string; address?: string }) =>
   (await get(site, keys)).contactUUID;
-/** Returns the keys of a contact from a server that has only an external ID. */
+/** Returns a contact's keys when its server has only an external ID. */
 const onlyID = (externalID: string) => ({ externalID, address: undefined, userUUID: null });
 
 export const describeExternalIDs = (newSite: NewSite): void => {
@@ -166,7 +166,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect(await keysOf(site, b.contactUUID)).toMatchObject({ id: '', address: ann });
     });
 
-    test('finds, creates and changes a contact in the request body of an account', async () => {
+    test('finds, creates and changes a contact in an account’s request body', async () => {
       const site = await newSite();
       const body = (changes: object) => {
         const contact = { ...contactChange(), newContactUUID: newID('contact'), ...changes };
@@ -225,7 +225,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect(await keysOf(site, contactUUID)).toEqual({ id: other, address: ann, claimed: [] });
     });
 
-    test('is the key of a claim and its link when sent alone, whether or not it is known', async () => {
+    test('is the key for a claim and its link when sent alone, whether or not it is known', async () => {
       const site = await newSite();
       await site.server.log({ userUUID: tablet, eventUUID: 'event-before' });
       const unknown = await site.browser.createContact({ ...page, address: undefined, newHandle: 'handle-of-id' });
@@ -239,7 +239,7 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect(await keysOf(site, contactUUID)).toMatchObject({ claimed: [] });
     });
 
-    test('gives a page a different handle than the address of the same contact, so that neither reveals the other', async () => {
+    test('gives a page separate handles for a contact’s ID and address; neither reveals the other', async () => {
       const site = await newSite();
       await site.server.createContact({ externalID: mine, address: ann });
       const byID = { userUUID: tablet, externalID: mine, address: undefined };

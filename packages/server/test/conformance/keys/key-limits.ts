@@ -29,7 +29,7 @@ export const describeKeyLimits = (newSite: NewSite): void => {
     test.each([
       ['both keys belong to one contact', { address: ann, externalID }],
       ['the keys belong to different contacts', { address: ben, externalID }],
-    ])('loses the claims of a key together with its last link, when %s', async (_, keys) => {
+    ])('loses a key’s claims together with the key’s last link, when %s', async (_, keys) => {
       const site = await newSite();
       await site.server.createContact({ userUUID: null, ...keys });
       const handles = [await claim(site, { address: ann }), await claim(site, { externalID })];
@@ -42,7 +42,7 @@ export const describeKeyLimits = (newSite: NewSite): void => {
     });
 
     test.each([
-      ['whom a server linked to the contact of one key', ann],
+      ['whom a server linked to the contact with one of the keys', ann],
       ['whom a server linked to another contact', ben],
     ])('also loses its claims for a user %s', async (_, address) => {
       const site = await newSite();

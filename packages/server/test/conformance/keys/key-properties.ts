@@ -38,7 +38,7 @@ interface Keys {
   readonly address?: string | undefined;
 }
 
-/** A contact of the model. A key is null until it is set, and '' once it is cleared. */
+/** A contact in the model. A key is null until it is set, and '' once it is cleared. */
 interface Person {
   readonly contactUUID: string;
   externalID: string | null;

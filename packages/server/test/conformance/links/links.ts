@@ -11,7 +11,7 @@ const linksOf = async ({ server }: Site, contactUUID: string) =>
   (await server.getContact(contactUUID, 'link')).links ?? [];
 
 export const describeLinks = (newSite: NewSite): void => {
-  describe('the owner of an event', () => {
+  describe('an event’s owner', () => {
     test('is unknown until its user is identified; then it is that contact, even for the user’s first event', async () => {
       const site = await newSite();
       await site.server.log({ eventUUID: 'event-1' }, { eventUUID: 'event-2' });
@@ -78,7 +78,7 @@ export const describeLinks = (newSite: NewSite): void => {
       expect(await site.owners()).toEqual({ 'event-1': first.contactUUID, 'event-2': second.contactUUID });
     });
 
-    test('is found even if events are far apart', async () => {
+    test('is found even if the events are far apart', async () => {
       const site = await newSite();
       const { time } = site;
       const at = (hours: number, eventUUID: string, userUUID = laptop) =>

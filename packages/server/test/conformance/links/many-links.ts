@@ -1,5 +1,4 @@
-// Tests limits on claimed links: those of a user for whom many addresses are claimed, and those of a contact that many
-// users claim.
+// Tests limits on claimed links: a user for whom many addresses are claimed, and a contact that many users claim.
 import { limits } from '@firsthand/contract/limits';
 import { describe, expect, test } from 'vitest';
 import { why } from '../../../src/identity/ownership.ts';

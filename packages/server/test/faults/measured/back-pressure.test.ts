@@ -18,7 +18,7 @@ import { withoutQueueLimit } from '../../weaknesses/http.ts';
 import { createLedger, judge, readDatabase } from '../tools/ledger.ts';
 
 const seconds = times({ quick: 3, full: 60 });
-/** The maximum growth, in addition to the memory of the idle server. */
+/** The maximum growth beyond the idle server's memory. */
 const maxGrowthMegabytes = 512;
 
 let folder: string;

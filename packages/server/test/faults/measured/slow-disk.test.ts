@@ -19,7 +19,7 @@ import { createLedger, judge, readDatabase } from '../tools/ledger.ts';
 import { attachStrace } from '../tools/tracing.ts';
 
 const seconds = times({ quick: 6, full: 60 });
-/** The maximum memory of the whole process, including its code. */
+/** The whole process's maximum memory, including its code. */
 const maxMegabytes = times({ quick: 400, full: 256 });
 
 let folder: string;

@@ -20,7 +20,7 @@ const unhex = (text: string): Buffer => Buffer.from(text.replaceAll('\\x', ''), 
 const nameOf = (hexed: string): string => (hexed.startsWith('\\x') ? unhex(hexed).toString() : hexed);
 const okStatusHex = Buffer.from('HTTP/1.1 200').toString('hex').replace(/../g, '\\x$&');
 
-/** Reads the steps of an strace log, in the order in which they ended. */
+/** Reads the steps in an strace log, in the order in which they ended. */
 export const readJournal = (log: string, path: string): Step[] => {
   const files = new Map(['', '-wal'].map((end) => [path + end, basename(path) + end]));
   return readCompletedCalls(log).flatMap(({ text }): Step[] => {

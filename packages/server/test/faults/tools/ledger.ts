@@ -17,7 +17,7 @@ interface LedgerOptions {
    */
   readonly batch?: number;
   readonly onlyBatches?: boolean;
-  /** Characters of padding in each event of a batch. */
+  /** Characters of padding in each event in a batch. */
   readonly ballast?: number;
   /** The pause after a request without a 200. */
   readonly pauseMilliseconds?: number;
@@ -109,7 +109,7 @@ export const createLedger = (clients: number, options: LedgerOptions = {}): Ledg
       });
       // Rejects if the response is cut off in the middle.
       const parsed = (await response.json()) as { event?: { status: string }[] };
-      if (parsed.event?.some(({ status }) => status !== '200')) return { broken: 'an event of a batch' };
+      if (parsed.event?.some(({ status }) => status !== '200')) return { broken: 'an event in a batch' };
       return { status: response.status, retryAfter: response.headers.get('Retry-After') };
     } catch (error) {
       return { broken: causeOf(error) };

@@ -51,12 +51,12 @@ export interface TracedCall {
   readonly thread: string;
   /** `fsync(19</data/firsthand.db-wal>) = 0`, joined if strace split it around another thread's call. */
   readonly text: string;
-  /** The lines of the log where the call began and ended; `ended` is `Infinity` if the log does not contain the end. */
+  /** The log lines where the call began and ended; `ended` is `Infinity` if the log does not contain the end. */
   readonly began: number;
   readonly ended: number;
 }
 
-/** The completed calls of a log, in the order in which they ended. */
+/** The completed calls in a log, in the order in which they ended. */
 export const readCompletedCalls = (log: string): TracedCall[] =>
   readCalls(log).filter(({ ended }) => ended !== Number.POSITIVE_INFINITY);
 
@@ -67,7 +67,7 @@ export const readCompletedCalls = (log: string): TracedCall[] =>
 export const readCalls = (log: string): TracedCall[] =>
   existsSync(log) ? parseCalls(readFileSync(log, 'latin1')) : [];
 
-/** Parses the text of a log; see `readCalls`. */
+/** Parses a log's text; see `readCalls`. */
 export const parseCalls = (text: string): TracedCall[] => {
   const unfinished = new Map<string, { text: string; began: number }>();
   const calls: TracedCall[] = [];

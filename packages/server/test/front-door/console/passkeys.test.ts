@@ -1,4 +1,4 @@
-/** Passkeys of members: joining and signing in with them, adding and removing them, and rejecting requests. */
+/** Members' passkeys: joining and signing in with them, adding and removing them, and rejecting requests. */
 import { limits } from '@firsthand/contract/limits';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -149,7 +149,7 @@ it('records who joined, who added and removed which passkey, and who signed in',
 });
 
 it.each<[string, Changes]>([
-  ['for a page of another origin', { origin: 'https://shop.example' }],
+  ['for a page from another origin', { origin: 'https://shop.example' }],
   ['for another relying party', { rpID: 'shop.example' }],
   ['for another challenge', { challenge: 'A'.repeat(72) }],
   ['from a page that another site embeds', { crossOrigin: true }],
@@ -237,7 +237,7 @@ it('restricts a challenge to five minutes, to the browser that requested it, and
   expect((await send('sign-in', answer, challenge.page)).status).toBe(200);
 });
 
-it('accepts the responses from two tabs of a browser that each requested a challenge', async () => {
+it('accepts the responses from two tabs in a browser that each requested a challenge', async () => {
   const { credential } = await join();
   const first = await requestOptions('to-sign-in');
   const { options, page } = await requestOptions('to-sign-in', {}, first.page);
@@ -349,14 +349,14 @@ it('limits each member to adding twenty passkeys a day, because the audit log ke
 });
 
 it.each<[string, Changes]>([
-  ['for a page of another origin', { origin: 'https://shop.example' }],
+  ['for a page from another origin', { origin: 'https://shop.example' }],
   ['for another relying party', { rpID: 'shop.example' }],
   ['from a page that another site embeds', { crossOrigin: true }],
   ['without user verification', { flags: 1 }],
   ['that signs in', { type: 'webauthn.get' }],
-  ['with a key of an unrequested algorithm', { algorithm: -65_535 }],
+  ['with a key for an algorithm that was not requested', { algorithm: -65_535 }],
   ['with certificates', { format: 'packed', statement: new Map([['x5c', [Buffer.from('certificate')]]]) }],
-  ['with certificates of another kind', { format: 'android-key' }],
+  ['with a different kind of certificates', { format: 'android-key' }],
   ['with an unexpected statement', { statement: new Map([['sig', Buffer.from('signature')]]) }],
   ['with a credential ID that is too long', { id: 'A'.repeat(1_368) }],
 ])('rejects a new passkey %s', async (_, changes) => {

@@ -376,7 +376,7 @@ describe('an entry in a catalogue', () => {
       },
     );
 
-    it('keeps the events of a removed name, which then show their eventID, and makes room for another name', async () => {
+    it('keeps a removed name’s events, which then show their eventID, and makes room for another name', async () => {
       const junk = { tokenUUID: scene.tokens.browser, userUUID: 'visitor-who-sends-junk' };
       const event = Array.from({ length: 500 }, (_, nth) => ({ eventName: `junk ${nth}` }));
       await scene.post('/event/logEvents', { ...junk, event });

@@ -358,7 +358,7 @@ describe('exportContact and eraseContact', () => {
     expect((await readExport({ contactUUID })).status).toBe(410);
   });
 
-  it('exports values as sent under the ID of a merged entry, which no other read does', async () => {
+  it('exports values as sent under a merged entry’s ID, which no other read does', async () => {
     const { userUUID, contactUUID } = await makeContact(scene);
     const token = { tokenUUID: scene.tokens.server };
     const attributes = ['Size', 'size'].map((attrID) => ({ attrID, attrValue: attrID }));

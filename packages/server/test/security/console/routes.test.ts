@@ -56,7 +56,7 @@ const cookieName = '__Host-firsthand';
 /** Headers and fields of requests without a valid session. */
 const credentials: Record<string, () => Promise<{ headers: Record<string, string>; fields?: Fields }>> = {
   nothing: async () => ({ headers: fromConsole('') }),
-  'the token of a page': async () => ({
+  'a page’s token': async () => ({
     headers: { ...fromConsole(''), Authorization: `Bearer ${scene.tokens.browser}` },
     fields: { tokenUUID: scene.tokens.browser },
   }),
@@ -83,12 +83,12 @@ const credentials: Record<string, () => Promise<{ headers: Record<string, string
     time += 12 * hour;
     return { headers: page };
   },
-  'a session of a member who was removed': async () => {
+  'a removed member’s session': async () => {
     const { page, memberID } = await join();
     await scene.post('/account/removeMember', { tokenUUID: scene.tokens.server, memberID });
     return { headers: page };
   },
-  'the sessionID of another member': async () => {
+  'another member’s sessionID': async () => {
     const { sessionID } = await join();
     const text = `session_${sessionID}.${'x'.repeat(32)}`;
     return { headers: fromConsole(`${cookieName}=${text}`, sessionID) };

@@ -63,9 +63,9 @@ test.each([
   ['a viewer token', 'viewer', signIn],
   ['an editor token', 'editor', signIn],
   ['a server token', 'server', signIn],
-  ['a member with the role viewer', 'viewer', joinAs],
-  ['a member with the role editor', 'editor', joinAs],
-  ['a member with the role owner', 'server', joinAs],
+  ['a member with the viewer role', 'viewer', joinAs],
+  ['a member with the editor role', 'editor', joinAs],
+  ['a member with the owner role', 'server', joinAs],
 ] as const)('gives a session of %s exactly the rights of such a token, for all operations', async (_, kind, begin) => {
   const scene = await openScene({ consoleOrigin });
   try {

@@ -61,7 +61,7 @@ const readReport = (fields: Fields, headers: Record<string, string> = {}) =>
 const readLink = (shareSecret: unknown) => scene.post('/console/shared', { shareSecret });
 const takeQueries = () => reports.requests.splice(0).map(({ query }) => query);
 
-describe('the holder of a share link', () => {
+describe('a share link’s holder', () => {
   test('reads only names that the reports use, whatever the URL contained when the link was created', async () => {
     const { server } = scene.tokens;
     const event = [5, 6, 7].map((eventID) => ({ eventID, eventName: `Secret ${eventID}` }));
@@ -150,7 +150,7 @@ describe('the holder of a share link', () => {
     }
   });
 
-  test('reads only the parts of the view', async () => {
+  test('reads only the view’s parts', async () => {
     const { shareSecret } = await createLink({ report: report.slice(0, 1) });
     await createLink();
     const parts = [
@@ -173,7 +173,7 @@ describe('the holder of a share link', () => {
     expect(takeQueries()).toEqual([]);
   });
 
-  test('reads the account of the link, even in a browser that is signed in to another account', async () => {
+  test('reads the link’s account, even in a browser that is signed in to another account', async () => {
     const { body } = await scene.post('/account/createAccount', { tokenUUID: scene.tokens.operator, accountName: 'B' });
     const other = { ...scene, tokens: { ...scene.tokens, server: body.serverTokenUUID } };
     const { shareSecret } = await createLink({}, other);
@@ -403,7 +403,7 @@ test('limits guesses of secrets, without delaying readers at the same address', 
   }
 });
 
-test('runs one report at a time during a flood on all links of an account, and quickly refuses the rest', async () => {
+test('runs one report at a time during a flood on an account’s links, and quickly refuses the rest', async () => {
   let release = () => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;
@@ -431,7 +431,7 @@ test('runs one report at a time during a flood on all links of an account, and q
     });
   await expect.poll(() => refused).toBeGreaterThan(100);
   expect(reports.requests).toHaveLength(1);
-  // Reads a link of another account, which the flood does not delay.
+  // Reads another account's link, which the flood does not delay.
   const { body } = await scene.post('/account/createAccount', { tokenUUID: scene.tokens.operator, accountName: 'B' });
   const other = await createLink({}, { ...scene, tokens: { ...scene.tokens, server: body.serverTokenUUID } });
   const otherResponse = readReport(other);

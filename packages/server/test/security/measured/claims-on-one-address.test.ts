@@ -26,7 +26,7 @@ const usersInTurn = times({ quick: 25, full: 1_000 });
 /** The number of links to each of the two addresses that a user alternates between claiming. */
 const turns = limits.claimedLinksPerUser / 2;
 const addresses = times({ quick: 1_200, full: 6_000 });
-/** The number of requests of each kind in a round. */
+/** The number of requests per kind in a round. */
 const requestsPerRound = times({ quick: 100, full: 200 });
 /** The maximum allowed growth in cost when the number of addresses quadruples. */
 const maxGrowth = 2;

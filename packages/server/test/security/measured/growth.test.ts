@@ -14,7 +14,7 @@ import { openService, type Service } from '../tools/service.ts';
 /** The time below which a request with the largest accepted input is harmless, no matter how its time grows. */
 const floorMilliseconds = 40;
 const maxGrowth = 2.5;
-/** The minimum number of measurements of a string, and the maximum if its time seems to grow too fast. */
+/** The minimum number of measurements per string, and the maximum if its time seems to grow too fast. */
 const minRounds = 3;
 const maxRounds = 24;
 const measurementCount = times({ quick: 500, full: 1_000_000 });
@@ -227,7 +227,7 @@ const pathTargets: Target[] = ['/', '/event/logEvent/', '/event/logEvent?', '/tr
 
 type Send = (path: string, init: RequestInit) => Promise<unknown>;
 
-/** Returns the CPU milliseconds of a request on all threads. */
+/** Returns a request's CPU milliseconds on all threads. */
 const measureCost = async (send: Send, { request }: Target, text: string): Promise<number> => {
   const [path, init] = request(text);
   const before = process.cpuUsage();

@@ -30,7 +30,7 @@ const milliseconds = times({ quick: 500, full: 1_000 });
 const turns = times({ quick: 1, full: 3 });
 /** The maximum number of repeated measurements, in case something else uses the machine. */
 const maxMeasurements = times({ quick: 1, full: 3 });
-/** The number of measurements of each server, of which the minimum counts. */
+/** The number of measurements per server. The minimum counts. */
 const comparisons = 3;
 
 let folder: string;
@@ -65,7 +65,7 @@ const start = async (name: string, count: number, main?: string) => {
   const server = await createTestAccount(path);
   const port = await freePort();
   const served = await startServerProcess(path, port, { main });
-  // The agents of the other addresses: enough addresses to stay below the rate limit of each.
+  // The other addresses' agents: enough addresses to stay below each one's rate limit.
   const agents = Array.from(
     { length: 50 },
     (_, nth) => new Agent({ keepAlive: true, localAddress: `127.0.0.${nth + 2}` }),
@@ -79,7 +79,7 @@ const start = async (name: string, count: number, main?: string) => {
       });
       outgoing.on('error', reject).end(JSON.stringify(fields));
     });
-  /** Writes from the other addresses for a while. Returns the milliseconds of each write. */
+  /** Writes from the other addresses for a while. Returns each write's milliseconds. */
   const writeForAWhile = async (): Promise<number[]> => {
     const durations: number[] = [];
     const end = performance.now() + milliseconds;

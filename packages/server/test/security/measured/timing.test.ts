@@ -135,7 +135,7 @@ it('detects a server that takes longer for known addresses', async (context) => 
   });
 });
 
-describe('createContact of a browser token', () => {
+describe('createContact with a browser token', () => {
   /** Records the calls to the store, without random values, for a known and for an unknown address. */
   const recordCalls = async (
     weaken: (store: Store) => Store = (store) => store,

@@ -112,7 +112,7 @@ const hugeBody =
     sendMore();
   };
 
-/** The batch of the maximum size that compresses best. */
+/** The maximum-size batch that compresses best. */
 const packedBatch = gzipSync(Buffer.alloc(batchBytes, ' '));
 
 /** Sends a small body that is large after decompression. */

@@ -1,7 +1,7 @@
 /**
  * Simulates one hostile address, as a separate process: `hostile-floods.ts <port> <connections> <token>`. A line of
- * input with the name of a flood starts it; an empty line stops it and prints the number of requests. The process has
- * low priority, so that only the server can slow down other clients.
+ * input with a flood's name starts it; an empty line stops it and prints the number of requests. The process has low
+ * priority, so that only the server can slow down other clients.
  */
 import { connect, type Socket } from 'node:net';
 import { constants, setPriority } from 'node:os';

@@ -1,5 +1,5 @@
 /**
- * Creates people whose data contains a unique mark in every value: a place with the mark contains data of that person.
+ * Creates people whose data contains a unique mark in every value: a place with the mark contains that person's data.
  */
 import type { ResponseCounter } from './response-counter.ts';
 
@@ -136,7 +136,7 @@ export const addPerson = async (peopleContext: PeopleContext, events: number): P
   const byHandle = { tokenUUID: browser, contactUUID: handle, eventID: 5, eventUUID: eventUUID(-2) };
   expectStatus(await call('logEvent', byHandle));
 
-  // Creates another contact of the same person, with its own values. It is merged and changed repeatedly.
+  // Creates another contact for the same person, with its own values. It is merged and changed repeatedly.
   const otherCreation = {
     ...creation,
     userUUID: otherUser,

@@ -7,7 +7,7 @@ export const secret = 'known-to-nobody-else';
 
 const names = ['ann', 'ben', 'cleo', 'dora'] as const;
 export const addresses = names.map((name) => `${name}@shop.example`);
-/** The external IDs of the same contacts, except the last contact, which has none. */
+/** The same contacts' external IDs, except for the last contact, which has none. */
 export const externalIDs = names.map((name) => `customer-${name}`);
 /** Browsers whose userUUID the attacker knows. The last is anonymous; the others are linked. */
 export const knownUsers = [...names.map((name) => `known-browser-of-${name}`), 'known-browser-of-nobody'];
@@ -18,7 +18,7 @@ const catalogues = ['profile', 'tag', 'attr', 'event'] as const;
 /** The number of entries in each catalogue. There is room for a few more. */
 const listedCount = limits.idsPerCatalogue - 5;
 const idOf = (kind: string, nth: number) => (kind === 'event' ? nth + 1 : `${kind}-${nth}`);
-/** Returns the entries of a catalogue. Browsers are not allowed to use the first entry. */
+/** Returns a catalogue's entries. Browsers are not allowed to use the first entry. */
 const catalogueOf = (kind: (typeof catalogues)[number]) =>
   Array.from({ length: listedCount }, (_, nth) => ({
     [`${kind}ID`]: idOf(kind, nth),

@@ -88,7 +88,7 @@ const requestKinds: Readonly<Record<string, RequestBuilder>> = {
       ...(method === 'POST' && { body: 'x'.repeat(limits.batchBodyBytes + 1) }),
     },
   ],
-  'a body of an unsupported type': async (_, path, method) => [
+  'a body with an unsupported type': async (_, path, method) => [
     path,
     { method, headers: { Origin: pageOrigin, 'Content-Type': 'image/png' }, ...(method === 'POST' && { body: 'x' }) },
   ],

@@ -11,7 +11,7 @@ import { createSenders, type Fields, noRateLimits, openScene, type Scene } from 
 const tracker = fileURLToPath(new URL('../../../../tracker/dist/', import.meta.url));
 
 export interface Service extends Scene {
-  /** Every route of the application. */
+  /** Every route in the application. */
   readonly paths: readonly string[];
 }
 

@@ -20,7 +20,7 @@ const sizes = {
 type Size = keyof typeof sizes;
 const allSizes = Object.keys(sizes) as Size[];
 
-/** The maximum height of a screenshot, in CSS pixels. */
+/** A screenshot's maximum height, in CSS pixels. */
 const maxHeight = 2_400;
 const settleMs = 15_000;
 const restMs = 250;

@@ -13,9 +13,9 @@ const operatorToken = 'operator_of-the-pictures-0123456789';
 
 export interface SampleServer {
   readonly url: string;
-  /** The server token of an account without data. */
+  /** The server token for an account without data. */
   readonly emptyToken: string;
-  /** The server token of the sample shop. */
+  /** The sample shop's server token. */
   readonly shopToken: string;
   /** The contactUUID of Ada Lovelace in the sample shop. */
   readonly ada: string;
