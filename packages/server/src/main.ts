@@ -1,4 +1,4 @@
-/** The entry point of the command line. */
+/** The CLI entry point. */
 import { runCommand } from './commands/program.ts';
 
 // Files are readable only by their owner: databases, logs and backups hold personal data.

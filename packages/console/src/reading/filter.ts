@@ -140,7 +140,8 @@ const didWords = (did: NonNullable<Condition['did']>, isDone: boolean): string =
   const { event, filter, atLeast, atMost, withinDays, ...times } = did;
   const { attrID: origin = '', is: from, contains } = event === undefined && filter ? filter : {};
   const often = frequencyWords(atLeast, atMost);
-  const span = withinDays === undefined ? betweenWords(times) : ` in the last ${withinDays} days`;
+  const span =
+    withinDays === undefined ? betweenWords(times) : ` in the last ${withinDays === 1 ? 'day' : `${withinDays} days`}`;
   // Without a time span, events before the range count, too.
   const within = span || (isDone ? ' at any time' : '');
   const [done, came] = isDone ? ['did', 'came'] : span ? ['did not do', 'did not come'] : ['never did', 'never came'];

@@ -162,7 +162,7 @@ describe('readContacts', () => {
   it('refuses a row without an e-mail address, and a row with a different number of cells', async () => {
     expect(await read('email,firstname\n,Ann\nann@shop.example\n')).toEqual([
       { line: 2, problem: 'the row has neither an e-mail address nor an external ID' },
-      { line: 3, problem: 'the row has 1 cells, but the header has 2' },
+      { line: 3, problem: 'the row has 1 cell, but the header has 2' },
     ]);
   });
 

@@ -64,12 +64,17 @@ export const createCSVParser = (separator: Separator = ','): RecordParser => {
       return { line, header };
     }
     if (cells.length === header.length) return { line, row: toRow(header, cells) };
-    return { line, problem: `the row has ${cells.length} cells, but the header has ${header.length}` };
+    return {
+      line,
+      problem: `the row has ${cells.length} ${cells.length === 1 ? 'cell' : 'cells'}, but the header has ${header.length}`,
+    };
   };
 
   const giveUpOpen = ({ first, texts }: NonNullable<typeof open>): ProblemRecord => {
     open = undefined;
-    const extent = texts.length > 1 ? `, and the next ${texts.length - 1} lines are not read` : '';
+    const unread = texts.length - 1;
+    const lines = unread === 1 ? 'the next line is' : `the next ${unread} lines are`;
+    const extent = unread > 0 ? `, and ${lines} not read` : '';
     return { line: first, problem: `a quote is not closed${extent}` };
   };
 

@@ -71,7 +71,11 @@ export const createJSONArrayParser = (): RecordParser => {
       if (depth > 1) pending.add(chunk.subarray(from));
     },
     *end() {
-      if (!isEnded) yield { line, problem: `the file ends after ${elements} elements, before the end of its array` };
+      if (!isEnded)
+        yield {
+          line,
+          problem: `the file ends after ${elements} ${elements === 1 ? 'element' : 'elements'}, before the end of its array`,
+        };
     },
   };
 };

@@ -38,7 +38,7 @@ describe('CSV', () => {
   it('reports a row with a different number of cells, and reads the next row', async () => {
     expect(await read('a,b\n1\n1,2,3\n4,5')).toEqual([
       { line: 1, header: ['a', 'b'] },
-      { line: 2, problem: 'the row has 1 cells, but the header has 2' },
+      { line: 2, problem: 'the row has 1 cell, but the header has 2' },
       { line: 3, problem: 'the row has 3 cells, but the header has 2' },
       { line: 4, row: { a: '4', b: '5' } },
     ]);
@@ -47,7 +47,7 @@ describe('CSV', () => {
   it('reports a quote in the middle of a cell', async () => {
     const [, record, next] = await read('a,b\n1,5" screen "x"\n"1"2,3\n');
     expect([record, next]).toEqual([
-      { line: 2, problem: expect.stringContaining('a quote is not closed, and the next 1 lines') },
+      { line: 2, problem: expect.stringContaining('a quote is not closed, and the next line is not read') },
       undefined,
     ]);
     expect(await read('a,b\n1,the "best" one\n2,z')).toEqual([

@@ -12,7 +12,7 @@ const pathSettings = ['basePath', 'trackerPath', 'apiPrefix'] as const;
 export const define = (command: Command): void => {
   const creating = command.command('create').description('create an account, with a browser and a server token');
   addSettings(addDatabase(creating), pathSettings)
-    .requiredOption('--name <name>', 'the name of the account')
+    .requiredOption('--name <name>', "the account's name")
     .option('--origin <origin>', 'an origin whose pages may use the browser token; repeat the option for more', collect)
     .option('--browser-catalogue', 'let pages add new profile, tag and attribute IDs to the catalogues')
     .action(create);

@@ -7,7 +7,7 @@ import { printJSON, printLine, toMinute, toTable } from './shared/printing.ts';
 
 export const define = (command: Command): void => {
   addDatabase(command.command('list').description('list audit entries, newest first'))
-    .option('--account <accountUUID>', 'only entries of this account; by default, also entries without an account')
+    .option('--account <accountUUID>', "only this account's entries; by default, also entries without an account")
     .addOption(new Option('--action <action>', 'only entries with this action').choices(auditActions))
     .option('--limit <count>', 'the maximum number of entries', '100')
     .option('--before <auditID>', 'only entries before this one: the last auditID of the previous page')

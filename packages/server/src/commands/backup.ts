@@ -9,7 +9,7 @@ const folderSettings = ['backupDir', 'backupKeep'] as const;
 
 export const define = (command: Command): void => {
   addSettings(addDatabase(command), folderSettings)
-    .argument('[file]', 'the file to create, which must not exist; by default, a new file in BACKUP_DIR')
+    .argument('[file]', 'the file to create, which must not exist yet; by default, a new file in BACKUP_DIR')
     .action(backup);
 };
 

@@ -28,7 +28,7 @@ export const defineImport = (command: Command): void => {
       `what a column contains: ${contactTargets.join(', ')}, or nothing; repeat the option for more columns`,
       collect,
     )
-    .option('--profile <contactProfileID>', 'the profile of new contacts without one')
+    .option('--profile <contactProfileID>', 'the profile for new contacts without one')
     .option('--dry-run', 'only show what would be created, changed and refused')
     .option('--refused <file>', 'write refused rows to this CSV file, so that you can fix and import them')
     .addHelpText('after', '\nIf it was interrupted, run the same command again.')

@@ -9,7 +9,7 @@ import { addServerOptions, connect, type ServerOptions } from './shared/server.t
 
 export const define = (command: Command): void => {
   addServerOptions(
-    command.command('show [contactUUID]').description('show a contact, by its contactUUID or e-mail address'),
+    command.command('show [contactUUID]').description('show a contact, by contactUUID or e-mail address'),
   )
     .option('--external-id <contactExternalID>', 'find the contact by your own ID')
     // A contactUUID can begin with a hyphen.
@@ -20,7 +20,7 @@ export const define = (command: Command): void => {
     { json: false },
   )
     .addOption(new Option('--format <format>', 'the format').choices(['csv', 'ndjson'] as const).default('csv'))
-    .option('--segment <name>', 'only contacts with an event that matches the filter of this segment')
+    .option('--segment <name>', "only contacts with an event that matches this segment's filter")
     .action(exportContacts);
   defineImport(command.command('import').description('import a CSV file of contacts'));
 };

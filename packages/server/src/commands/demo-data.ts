@@ -35,7 +35,7 @@ const fill = async (options: FillOptions): Promise<void> => {
   if (options.json) return printJSON(shop);
   if (process.stderr.isTTY) process.stderr.write('\n');
   printLine([
-    `The account "${shop.accountName}" contains a month of data of a small shop: ${events.toLocaleString('en')} events.`,
+    `The account "${shop.accountName}" contains a month of a small shop's data: ${events.toLocaleString('en')} events.`,
     '',
     ...toTable([
       ['Account', shop.accountUUID],

@@ -19,7 +19,7 @@ export const define = (command: Command): void => {
 export const examineTracker = (folder: string): Finding => {
   const built = statSync(`${folder}tracker.js`, { throwIfNoEntry: false });
   if (!built) return { name: 'tracker', ok: true, detail: 'not built: run npm run build' };
-  // npm sets the time of every packed file to 1985.
+  // npm sets every packed file's time to 1985.
   const detail = built.mtimeMs < Date.UTC(2000, 0) ? 'built' : `built ${toMinute(built.mtimeMs)}`;
   return { name: 'tracker', ok: true, detail };
 };
@@ -36,7 +36,8 @@ const findExistingParent = (folder: string): string =>
   existsSync(folder) || dirname(folder) === folder ? folder : findExistingParent(dirname(folder));
 
 /**
- * Checks that this user can write to REPORTS_DIR, which the server requires to start. examineStore checks BACKUP_DIR.
+ * Checks that this user can write to REPORTS_DIR, without which the server does not start. examineStore checks
+ * BACKUP_DIR.
  */
 const examineReportsFolder = (reportsDir: string | undefined): Finding[] => {
   if (reportsDir === undefined) return [];
@@ -56,7 +57,7 @@ const examineReportsFolder = (reportsDir: string | undefined): Finding[] => {
 const isUnitEnabled = (): boolean => spawnSync('systemctl', ['is-enabled', '--quiet', 'firsthand']).status === 0;
 
 /**
- * Turns "not running" into a problem if an enabled unit should run the server. Only applies to the default database.
+ * Makes "not running" a problem if an enabled unit should be running the server. Applies only to the default database.
  */
 const withUnit = (findings: readonly Finding[], options: DatabaseOptions): Finding[] =>
   findings.map((finding) => {

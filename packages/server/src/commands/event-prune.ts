@@ -1,6 +1,7 @@
 /** `firsthand event prune`: removes event names that pages added and only one sender used. */
 import type { Client } from '@firsthand/client';
 import type { Command } from 'commander';
+import { formatCount } from '../shared/format-count.ts';
 import { printJSON, printLine, toTable } from './shared/printing.ts';
 import { addServerOptions, connect, type ServerOptions } from './shared/server.ts';
 
@@ -64,5 +65,5 @@ const prune = async (options: ServerOptions & { readonly dryRun?: boolean }): Pr
       ...pruned.map(({ eventID, eventName, count }) => [`${eventID}`, eventName, `${count}`]),
     ]),
   );
-  printLine(options.dryRun ? 'Nothing was removed' : `Removed ${pruned.length} names; their events stay`);
+  printLine(options.dryRun ? 'Nothing was removed' : `Removed ${formatCount(pruned.length, 'name')}; the events stay`);
 };

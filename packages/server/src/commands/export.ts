@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
+import { formatCount } from '../shared/format-count.ts';
 import type { Store } from '../store/store.ts';
 import { UsageError } from './shared/command-errors.ts';
 import { addDatabase, type DatabaseOptions, findAccountNumber, withStore } from './shared/database.ts';
@@ -43,8 +44,6 @@ const loadExport = () =>
     throw new Error('the optional dependency @duckdb/node-api is required, but not installed', { cause });
   });
 
-const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
-
 const runExport = async (folder: string, options: ExportOptions): Promise<void> => {
   const since = options.since === undefined ? undefined : await parseSince(options.since);
   await withStore(options, (store) =>
@@ -57,7 +56,9 @@ const exportAll = async (store: Store, folder: string, options: ExportOptions): 
   const [{ exportAllEvents }, { readEventPages }] = await loadExport();
   const { files, events } = await exportAllEvents(resolve(folder), readEventPages(store, { account }));
   if (options.json) return printJSON({ files, events });
-  printLine(`Wrote ${events} events to ${files.length === 1 ? 'one file' : `${files.length} files`} in ${folder}`);
+  printLine(
+    `Wrote ${formatCount(events, 'event')} to ${files.length === 1 ? 'one file' : `${files.length} files`} in ${folder}`,
+  );
 };
 
 const exportSince = async (
@@ -77,5 +78,5 @@ const exportSince = async (
   if (options.json) return printJSON(increment);
   const { events, removed, restarted } = increment;
   if (restarted !== null) printLine(`Exported everything again, because ${restarted}`);
-  printLine(`Added ${count(events, 'event')} to ${folder}${removed > 0 ? `, and removed ${removed}` : ''}`);
+  printLine(`Added ${formatCount(events, 'event')} to ${folder}${removed > 0 ? `, and removed ${removed}` : ''}`);
 };

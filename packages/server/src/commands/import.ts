@@ -13,6 +13,7 @@ import {
   readMessages,
 } from '@firsthand/import-formats';
 import { type Command, Option } from 'commander';
+import { formatCount } from '../shared/format-count.ts';
 import { hashFile } from './shared/hash-file.ts';
 import { openSource, readStart } from './shared/open-source.ts';
 import { printError, printJSON, printLine, toMinute, toTable } from './shared/printing.ts';
@@ -20,7 +21,7 @@ import { addServerOptions, connect, type ServerOptions } from './shared/server.t
 
 export const define = (command: Command): void => {
   addServerOptions(command)
-    .argument('[files...]', 'files of events: JSON lines, JSON, CSV or Parquet, also compressed with gzip')
+    .argument('[files...]', 'event files: JSON lines, JSON, CSV or Parquet, optionally compressed with gzip')
     .addOption(
       new Option('--format <format>', 'the format; by default detected from the first row').choices(formatNames),
     )
@@ -76,7 +77,7 @@ interface SourceFile {
   readonly readAll: ReadAll;
 }
 
-/** Imports a file. Returns the result, and a description of it. */
+/** Imports a file. Returns the result and its description. */
 const importFile = async (
   client: Client,
   { path, readAll }: SourceFile,
@@ -148,7 +149,7 @@ const list = async (options: ServerOptions): Promise<void> => {
 const undo = async (importID: string, options: ServerOptions): Promise<void> => {
   const client = await connect(options);
   let response = await client.undoImport({ importID });
-  // The server deletes events in the background; a repeated call returns the progress.
+  // The server deletes events in the background; calling again returns the progress.
   while (response.state === 'undoing') {
     await wait(pollMilliseconds);
     response = await client.undoImport({ importID });
@@ -156,6 +157,6 @@ const undo = async (importID: string, options: ServerOptions): Promise<void> => 
   if (options.json) return printJSON(response);
   printLine(`Undid the import of ${response.importName}`);
   if (response.kept > 0)
-    printLine(`${response.kept} contacts were kept, because they have changed since the import or are used elsewhere`);
+    printLine(`${formatCount(response.kept, 'contact')} not removed: changed since the import, or used elsewhere`);
 };
 const pollMilliseconds = 500;

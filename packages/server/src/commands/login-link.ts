@@ -12,7 +12,7 @@ export const define = (command: Command): void => {
   addSettings(addDatabase(command), addressSettings)
     .argument(
       '[e-mail]',
-      'the address of the person who signs in; by default, the only owner; a new person becomes an owner',
+      "the e-mail address of the person who signs in; by default, the only owner's; a new person becomes an owner",
     )
     .option('--account <accountUUID>', 'the account; required if there are several')
     .action(printLink);

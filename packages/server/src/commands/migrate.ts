@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { formatCount } from '../shared/format-count.ts';
 import { type DatabaseOptions, toDatabaseURL } from './shared/database.ts';
 import { addSettings } from './shared/flags.ts';
 import { printLine } from './shared/printing.ts';
@@ -26,10 +27,10 @@ const migrate = async (options: MigrateOptions): Promise<void> => {
   printLine('The schema is up to date.');
   if (!distribution) return;
   const { tables, workers } = distribution;
-  const over = `over ${workers} ${workers === 1 ? 'worker' : 'workers'}`;
+  const over = `over ${formatCount(workers, 'worker')}`;
   printLine(
     tables.length === 0
       ? `All tables were already distributed ${over}.`
-      : `Distributed ${tables.length} tables ${over}: ${tables.join(', ')}.`,
+      : `Distributed ${formatCount(tables.length, 'table')} ${over}: ${tables.join(', ')}.`,
   );
 };

@@ -1,6 +1,6 @@
 /**
- * The `firsthand` program. The file of a command, such as `token`, is loaded on first use, so `firsthand --help` loads
- * none of these files.
+ * The `firsthand` program. A command's file, such as `token`, is loaded on first use, so `firsthand --help` loads none
+ * of them.
  */
 import { Command, CommanderError } from 'commander';
 import { version } from '../shared/version.ts';
@@ -62,7 +62,7 @@ const nouns = [
 ];
 
 /**
- * Sets the variables of an environment file unless they are already set. The file is optional for `firsthand setup`.
+ * Sets the variables from an environment file unless they are already set. The file is optional for `firsthand setup`.
  */
 const readSettingsFrom = async (file: string, noun: string): Promise<void> => {
   const { readEnvironmentFile } = await import('../config/environment-file.ts');
@@ -107,11 +107,11 @@ const withIDsLast = (args: readonly string[]): readonly string[] => {
   return [...args.filter((arg, index) => !isID(arg, index)), '--', ...ids];
 };
 
-/** Runs one command. Writes to stdout and stderr, and sets the exit code of the process. */
+/** Runs one command. Writes to stdout and stderr, and sets the process's exit code. */
 export const runCommand = async (args: readonly string[]): Promise<void> => {
   if (wantsVersion(args)) return printLine(version);
   try {
-    // Turns `help token` into `token --help`, because Commander would not load the noun.
+    // Turns `help token` into `token --help`, because Commander would not load the command.
     await createProgram().parseAsync(args[0] === 'help' ? [...args.slice(1), '--help'] : withIDsLast(args), {
       from: 'user',
     });

@@ -6,7 +6,7 @@ import { printJSON, printLine, toMinute, toTable } from './shared/printing.ts';
 
 export const define = (command: Command): void => {
   addDatabase(command.command('list').description('list the requests that were refused for their content'))
-    .option('--account <accountUUID>', 'only requests of this account')
+    .option('--account <accountUUID>', "only this account's requests")
     .action(list);
   addDatabase(
     command
@@ -14,9 +14,9 @@ export const define = (command: Command): void => {
       .description('resend refused requests with their original token; those refused again stay on the list'),
   )
     .option('--all', 'all requests on the list')
-    .option('--account <accountUUID>', 'only requests of this account')
+    .option('--account <accountUUID>', "only this account's requests")
     .option('--as <tokenID>', 'a live token to use if the original one is revoked or expired')
-    .option('--with <json>', 'an object with fields that replace those of the request; only with a single refusedID')
+    .option('--with <json>', "an object with fields that replace the request's; only with a single refusedID")
     .action(replay);
 };
 

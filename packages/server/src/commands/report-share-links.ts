@@ -1,4 +1,4 @@
-/** `firsthand report share`: the share links of the console. */
+/** `firsthand report share`: the console's share links. */
 import type { Command } from 'commander';
 import { printJSON, printLine, toMinute, toTable } from './shared/printing.ts';
 import { addServerOptions, connect, type ServerOptions } from './shared/server.ts';

@@ -1,6 +1,7 @@
 import type { Client } from '@firsthand/client';
 import { type ComparisonPeriod, comparisonPeriods } from '@firsthand/contract/reports/report';
 import { type Command, Option } from 'commander';
+import { formatCount } from '../shared/format-count.ts';
 import { defineSegments } from './report-segments.ts';
 import { defineShareLinks } from './report-share-links.ts';
 import { UsageError } from './shared/command-errors.ts';
@@ -38,7 +39,7 @@ const addReport = (command: Command): Command =>
 const addValue = (command: Command): Command =>
   command.option('--value <attrID>', 'an attribute whose numeric values are summed');
 const addVisits = (command: Command): Command =>
-  command.option('--visits', 'add the bounce rate, and the average page views and seconds of sessions');
+  command.option('--visits', 'add the bounce rate, and average page views and seconds per session');
 
 export const define = (command: Command): void => {
   addVisits(addValue(addReport(command.command('totals').description('count events, users, people and sessions'))))
@@ -55,7 +56,7 @@ export const define = (command: Command): void => {
         .choices(intervals)
         .conflicts(['conversion', 'visits']),
     )
-    .addOption(new Option('--sort <count>', 'sort by this count, greatest first; people by default').choices(counts))
+    .addOption(new Option('--sort <count>', 'sort by this count, highest first; people by default').choices(counts))
     .option('--limit <number>', 'the maximum number of groups; 100 by default, 5 with --interval')
     .action(breakdown);
   addReport(command.command('funnel').description('count people who complete a sequence of steps'))
@@ -81,7 +82,7 @@ export const define = (command: Command): void => {
     .option('--limit <number>', 'the maximum number of groups; 20 by default')
     .action(retention);
   addValue(addRange(command.command('people').description('list the people behind a number in a report')))
-    .option('--by <list>', 'for a row of a report: its dimensions')
+    .option('--by <list>', 'for a row in a report: its dimensions')
     .option('--is <value>', 'for a row: its value; repeat the option for a second dimension', collect)
     .option('--step <filter>', `for a number in a funnel: ${filterHelp}; repeat the option for the next step`, collect)
     .option('--within <seconds>', 'maximum time from the first step to the last; 30 days by default')
@@ -109,7 +110,7 @@ export const define = (command: Command): void => {
       .command('live')
       .description('count the people active in the last five minutes, by page, origin and country'),
   )
-    .option('--limit <number>', 'the maximum number of rows of each list; 10 by default')
+    .option('--limit <number>', 'the maximum number of rows in each list; 10 by default')
     .action(live);
   defineSegments(command.command('segment').description('save, list and delete named filters'));
   defineShareLinks(command.command('share').description('list and revoke share links created in the console'));
@@ -149,7 +150,7 @@ const toSharedFields = ({ from, to, timezone, compare, ...options }: ReportOptio
 
 type Row = readonly Cell[];
 
-/** The rows of a report over one range. */
+/** A report's rows over one range. */
 interface Rows {
   readonly rows: readonly Row[];
   /** Rows that only the table shows, not CSV. */
@@ -300,7 +301,10 @@ const breakdown = async (options: BreakdownOptions): Promise<void> => {
     };
     return {
       rows: row.flatMap(rowsOf),
-      more: [...(others ? [toSummaryRow(`${others.groups} others`, others)] : []), toSummaryRow('total', total)],
+      more: [
+        ...(others ? [toSummaryRow(formatCount(others.groups, 'other'), others)] : []),
+        toSummaryRow('total', total),
+      ],
     };
   });
 };
@@ -339,7 +343,10 @@ const funnel = async (options: FunnelOptions): Promise<void> => {
       ];
       return {
         rows: row.map((group) => [...groupCells(keys, group), ...stepCells(group.step)]),
-        more: [...(others ? [toSummaryRow(`${others.groups} others`, others.step)] : []), toSummaryRow('total', steps)],
+        more: [
+          ...(others ? [toSummaryRow(formatCount(others.groups, 'other'), others.step)] : []),
+          toSummaryRow('total', steps),
+        ],
       };
     });
     return;
@@ -392,7 +399,7 @@ const retention = async (options: RetentionOptions): Promise<void> => {
     return {
       rows: row.flatMap((group) => rowsOf(groupCells(keys, group), group.cohort)),
       more: [
-        ...(others ? [summaryCells(columns, `${others.groups} others`)] : []),
+        ...(others ? [summaryCells(columns, formatCount(others.groups, 'other'))] : []),
         ...rowsOf(summaryCells(keys, 'total'), cohort),
       ],
     };

@@ -11,10 +11,7 @@ const names = Object.keys(settings) as SettingName[];
 const fatalExitCode = 70;
 /** Under npm, a signal that arrives this soon after the first counts as the same signal. */
 const sameSignalMs = 500;
-/**
- * The process exits after this time even if the shutdown is incomplete, so that a shutdown takes less than five
- * seconds.
- */
+/** The process exits after this time even if the shutdown is incomplete, so that it takes less than five seconds. */
 const stopLimitMs = 4_900;
 
 export const define = (command: Command): void => {
@@ -52,7 +49,7 @@ const run = async (config: Config, demo: boolean): Promise<void> => {
     process.exit(fatalExitCode);
   });
 
-  // Only on a terminal: a link in a log would let every reader of the log sign in.
+  // Only on a terminal: a link in a log would let anyone who reads the log sign in.
   const firstLink = !demo && process.stdout.isTTY === true;
   const serving = await serve(config, { log, demo, firstLink, onFatal: () => process.exit(fatalExitCode) });
   if (demo) {

@@ -37,7 +37,7 @@ import { printError, printJSON, printLine } from './shared/printing.ts';
 const bin = fileURLToPath(new URL('../../bin/firsthand.js', import.meta.url));
 const defaultFile = '/etc/firsthand.env';
 const defaultUnit = '/etc/systemd/system/firsthand.service';
-/** The unit of the Debian package. */
+/** The Debian package's unit. */
 const packagedUnit = '/usr/lib/systemd/system/firsthand.service';
 /** The first line of a unit that `firsthand setup` is allowed to replace. */
 const unitHeader = '# Written by firsthand setup.\n';
@@ -62,13 +62,13 @@ export const define = (command: Command): void => {
     )
     .option('--site <origin>', 'the address of your site, such as https://shop.example')
     .option('--email <address>', 'your e-mail address; you become the owner')
-    .option('--console-origin <origin>', 'the address of the console, on a dedicated host; none: only on this machine')
-    .addOption(new Option('--web-server <name>', 'the web server of the site').choices([...webServers, 'none']))
-    .option('--name <name>', 'the name of the account; the host of the site by default')
-    .option('--account <accountUUID>', 'the account of the site; required if there are several')
+    .option('--console-origin <origin>', "the console's address, on a dedicated host; none: only on this machine")
+    .addOption(new Option('--web-server <name>', "the site's web server").choices([...webServers, 'none']))
+    .option('--name <name>', "the account's name; by default, the site's host")
+    .option('--account <accountUUID>', "the site's account; required if there are several")
     .option('--user <name>', 'the user that the service runs as; created if it does not exist', 'firsthand')
     .option('--data <folder>', 'the data folder', '/var/lib/firsthand')
-    .option('--unit <file>', `the file of the systemd unit; ${defaultUnit} by default, unless a package installed one`)
+    .option('--unit <file>', `the systemd unit's file; ${defaultUnit} by default, unless a package installed one`)
     .option(...jsonFlag)
     .action((options: Options) =>
       setUp(options, command.parent?.opts<{ settingsFile?: string }>().settingsFile ?? defaultFile),
@@ -157,8 +157,8 @@ interface User {
 }
 
 /**
- * Returns the service's user, created if missing. Undefined unless this process runs as root: only root can chown
- * files.
+ * Returns the service's user, created if missing. Undefined unless this process runs as root, because only root can
+ * chown files.
  */
 const ensureUser = ({ user, data }: Options): User | undefined => {
   if (process.getuid?.() !== 0) return undefined;
@@ -216,7 +216,7 @@ const createEnvironmentText = (current: string | undefined, { data }: Options, {
 
 const isEmpty = async (store: Store): Promise<boolean> => (await store.listAccounts()).length === 0;
 
-/** Throws UsageError unless the account accepts events from pages of `site`. */
+/** Throws UsageError unless the account accepts events from pages on `site`. */
 const checkSite = async (store: Store, { account }: AccountSummary, site: string): Promise<void> => {
   const { accountName, accountOrigin } = await store.getAccount(account);
   if (isOriginAllowed(accountOrigin, site)) return;
@@ -300,12 +300,7 @@ const setUp = async (options: Options, settingsFile: string): Promise<void> => {
         ]),
     ...(unit === undefined
       ? []
-      : [
-          '',
-          'To run a command with the settings and the user of the service:',
-          '',
-          `    ${formatCommand(options, file)}`,
-        ]),
+      : ['', "To run a command with the service's settings and user:", '', `    ${formatCommand(options, file)}`]),
   ]);
 };
 

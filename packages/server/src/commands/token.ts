@@ -13,20 +13,20 @@ export const define = (command: Command): void => {
         .choices(tokenKinds)
         .makeOptionMandatory(),
     )
-    .option('--account <accountUUID>', 'the account of the token; omit it for an operator token')
+    .option('--account <accountUUID>', "the token's account; omit it for an operator token")
     .option('--name <name>', 'a name that describes what the token is for')
     .option('--expires <time>', 'when the token expires: ISO 8601, such as 2027-01-31T12:00:00Z')
     .action(create);
   addDatabase(command.command('revoke <tokenID>').description('revoke a token; it stops working immediately'))
-    .option('--account <accountUUID>', 'the account of the token; omit it for an operator token')
+    .option('--account <accountUUID>', "the token's account; omit it for an operator token")
     .option('--descendants', 'also revoke every token that it created, directly or indirectly')
     // A tokenID can begin with a hyphen.
     .allowUnknownOption()
     .action(revoke);
   addDatabase(
-    command.command('list').description('list the tokens of accounts and operators, without the text of secret tokens'),
+    command.command('list').description('list account and operator tokens, without the text of secret tokens'),
   )
-    .option('--account <accountUUID>', 'only tokens of this account')
+    .option('--account <accountUUID>', "only this account's tokens")
     .action(list);
 };
 

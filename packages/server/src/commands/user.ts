@@ -20,12 +20,12 @@ export const define = (command: Command): void => {
   addSettings(addDatabase(inviting), addressSettings)
     .addOption(createRoleOption())
     .option('--account <accountUUID>', 'the account; required if there are several')
-    .option('--name <name>', 'the name of the person, who can change it')
+    .option('--name <name>', "the person's name, which they can change")
     .action(invite);
   addDatabase(command.command('list').description('list the people who may sign in or are invited'))
-    .option('--account <accountUUID>', 'only people of this account')
+    .option('--account <accountUUID>', "only this account's people")
     .action(list);
-  addDatabase(command.command('role <e-mail>').description('change the role of a person, also in open sessions'))
+  addDatabase(command.command('role <e-mail>').description("change a person's role, including in open sessions"))
     .addOption(createRoleOption())
     .option('--account <accountUUID>', 'the account; required if there are several')
     .action(changeRole);
@@ -37,7 +37,7 @@ export const define = (command: Command): void => {
 
 type Options = AccountOptions;
 
-/** Calls `work` with the member of the selected account with this e-mail address. Throws if there is none. */
+/** Calls `work` with the selected account's member with this e-mail address. Throws if there is none. */
 const withMember = async <Result>(
   emailaddress: string,
   options: Options,

@@ -291,7 +291,7 @@ describe('findMisspelledSettings', () => {
   });
 });
 
-it('requires a source of countries for GEO=country', () => {
+it('requires a country source for GEO=country', () => {
   expect(() => readConfig({ GEO: 'country' })).toThrow(BadConfiguration);
   expect(() => readConfig({ GEO: 'country' })).toThrow(
     /^GEO \(or --geo\) is country: GEO_FILE \(or --geo-file\) must name .*, or GEO_HEADER \(or --geo-header\)/,

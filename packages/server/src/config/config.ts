@@ -21,7 +21,7 @@ const millisecondsPerUnit = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const minPeriod = 10 * millisecondsPerUnit.s;
 const maxPeriod = 365 * millisecondsPerUnit.d;
 
-/** Parses a number with a unit into milliseconds. */
+/** Parses a number with a unit, as milliseconds. */
 const period = z
   .string()
   .regex(/^\d{1,6}[smhd]$/)
@@ -162,7 +162,7 @@ export const settings = {
   basePath: {
     variable: 'BASE_PATH',
     flag: '--base-path <path>',
-    means: 'path prefix of everything the server serves',
+    means: 'path prefix for everything the server serves',
     form: 'a path that starts with a slash, such as / or /firsthand',
     schema: basePath,
     fallback: '/',
@@ -301,7 +301,7 @@ export const settings = {
     variable: 'WEBHOOK_ALLOW',
     flag: '--webhook-allow <list>',
     means:
-      'private networks that webhooks may send to, also without TLS: IP addresses and networks, separated by commas',
+      'private networks that webhooks may send to, even without TLS: IP addresses and networks, separated by commas',
     form: 'IP addresses and networks, separated by commas, such as 10.0.0.0/8,::1',
     schema: networks,
   },
@@ -332,7 +332,7 @@ export const settings = {
   reportsSeconds: {
     variable: 'REPORTS_SECONDS',
     flag: '--reports-seconds <seconds>',
-    means: 'time limit of a report; finding contacts and reading new events before it can each take equally long',
+    means: 'time limit of a report; finding contacts and reading new events beforehand can each take just as long',
     form: 'a whole number of seconds from 1 to 240',
     schema: wholeNumber(1, 240),
     fallback: '10',

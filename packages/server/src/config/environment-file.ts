@@ -13,7 +13,7 @@ const assignment = /^([A-Za-z_]\w*)=(?:([\w@%+=:,./-]*)|"([^"\\$`]*)"|'([^'\\]*)
 const ignored = /^[ \t]*(?:#.*)?$/;
 
 /**
- * Returns the variables of an environment file. Throws BadConfiguration for a line that systemd and a shell could read
+ * Returns the variables in an environment file. Throws BadConfiguration for a line that systemd and a shell could read
  * differently; the message has the line's number but not its value, which might be secret.
  */
 export const parseEnvironmentFile = (text: string, file: string): Record<string, string> => {
@@ -33,7 +33,7 @@ export const parseEnvironmentFile = (text: string, file: string): Record<string,
 };
 
 /**
- * Reads the variables of a file. Throws BadConfiguration if it can't be read, except if it is missing and `optional`.
+ * Reads the variables in a file. Throws BadConfiguration if it can't be read, except if it is missing and `optional`.
  */
 export const readEnvironmentFile = (file: string, { optional = false } = {}): Record<string, string> => {
   let text: string;

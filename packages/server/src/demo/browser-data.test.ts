@@ -30,7 +30,7 @@ it('shows only the contact data that this browser sent', async () => {
   expect(await readPeople()).toEqual([{ contactUUID, name: 'Annie Lee', address: 'ann@shop.example' }]);
 });
 
-it('shows no data of a contact that is erased between two reads', async () => {
+it('shows no data about a contact that is erased between two reads', async () => {
   const { store, caller, contactUUID } = await setUp();
   const storeAfterErasure = { ...store, getContact: () => Promise.reject(new Refusal('erased_contact')) };
   const { people, events } = await readBrowserData(storeAfterErasure, caller, userUUID);
@@ -41,7 +41,7 @@ it('shows no data of a contact that is erased between two reads', async () => {
 it.each([
   ['fails', new Error('disk')],
   ['is unavailable', new Refusal('unavailable')],
-])('rejects instead of assuming an erased contact if the store %s', async (_, error) => {
+])('rejects instead of assuming that the contact was erased if the store %s', async (_, error) => {
   const { store, caller } = await setUp();
   const failing = { ...store, getContact: () => Promise.reject(error) };
   await expect(readBrowserData(failing, caller, userUUID)).rejects.toBe(error);

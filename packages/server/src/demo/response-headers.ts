@@ -1,4 +1,4 @@
-/** The headers of all responses of the demo. */
+/** The headers of all demo responses. */
 export const responseHeaders = {
   'Cache-Control': 'no-store',
   'Referrer-Policy': 'no-referrer',

@@ -3,14 +3,14 @@ import { createClockErrorEstimator } from './clock-errors.ts';
 
 const day = 86_400_000;
 
-describe('the error of a browser’s clock', () => {
+describe('a browser’s clock error', () => {
   it('is zero if transit time can explain the difference', () => {
     const errorOf = createClockErrorEstimator();
     expect([0, 300, 16_000, 59_000, -900, 20].map((late) => errorOf('a', late))).toEqual([0, 0, 0, 0, 0, 0]);
   });
 
   it.each([day, -day, 40 * 365 * day])(
-    'is found immediately for a clock that is off by %d ms, and does not change afterwards',
+    'is detected immediately for a clock that is off by %d ms, and does not change afterwards',
     (error) => {
       const errorOf = createClockErrorEstimator();
       const errors = [40, 3_000, 10, 250].map((transit) => errorOf('a', error + transit));
@@ -27,7 +27,7 @@ describe('the error of a browser’s clock', () => {
     ]);
   });
 
-  it('ends when the clock is corrected', () => {
+  it('returns to zero when the clock is corrected', () => {
     const errorOf = createClockErrorEstimator();
     expect([day, 30, 4_000].map((late) => errorOf('a', late))).toEqual([day, 0, 0]);
   });

@@ -1,6 +1,6 @@
 /**
  * Estimates the error of each browser's clock. The time between a request's sentTime and its arrival is the sum of the
- * clock's error and the transit time. Correcting by the whole difference would reorder events of slow requests.
+ * clock's error and the transit time. Correcting by the whole difference would reorder the events in slow requests.
  *
  * So a browser's estimate stays in use until no plausible transit time explains the difference (decisions/0004).
  */
@@ -18,7 +18,7 @@ const maxWrongClocks = 10_000;
 
 /**
  * Returns the milliseconds to add to this browser's times, given a request received `lateMilliseconds` after its
- * sentTime (negative: before it). A clock is assumed to be correct until a request shows that it is wrong. A lost
+ * sentTime (negative: before it). A clock is assumed to be correct until a request shows that it is wrong. An evicted
  * estimate is recomputed from the next request.
  */
 type ClockErrorOf = (browser: string, lateMilliseconds: number) => number;

@@ -32,8 +32,8 @@ export const contactValues = (input: ContactInput): Pick<NewContact, 'fields' | 
 };
 
 /**
- * Returns the changes of updateContact, or of a contact in createAccount or updateAccount. Null clears or removes a
- * value.
+ * Returns the changes in an updateContact request, or for a contact in createAccount or updateAccount. Null clears or
+ * removes a value.
  */
 export const contactChanges = (
   input: InputOf<'updateContact'>,

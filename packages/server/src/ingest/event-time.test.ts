@@ -10,29 +10,44 @@ const day = 24 * hour;
 const unreplaced = (eventTime: number) => ({ eventTime, timeReplaced: false });
 const replaced = { eventTime: received, timeReplaced: true };
 
-describe('the time of an event', () => {
+describe('an event’s time', () => {
   type Said = { eventTime?: number; clockError?: number };
   it.each<[string, Said, 'browser' | 'server', { eventTime: number; timeReplaced: boolean }]>([
     ['is the received time by default', {}, 'browser', unreplaced(received)],
     ['is the received time regardless of the clock', { clockError: 5 }, 'browser', unreplaced(received)],
     ['is the sent time', { eventTime: received - hour }, 'browser', unreplaced(received - hour)],
     [
-      'is corrected by a clock a year slow',
+      'is corrected for a clock that is a year slow',
       { eventTime: received - 365 * day - minute, clockError: 365 * day },
       'browser',
       unreplaced(received - minute),
     ],
     [
-      'is corrected by a clock a year fast',
+      'is corrected for a clock that is a year fast',
       { eventTime: received + 365 * day - minute, clockError: -365 * day },
       'browser',
       unreplaced(received - minute),
     ],
-    ['may be 7 days ago', { eventTime: received - 7 * day }, 'browser', unreplaced(received - 7 * day)],
-    ['can be at most 7 days ago when a browser sends it', { eventTime: received - 7 * day - 1 }, 'browser', replaced],
-    ['may be 5 minutes ahead', { eventTime: received + 5 * minute }, 'browser', unreplaced(received + 5 * minute)],
     [
-      'can be at most 5 minutes ahead when a browser sends it',
+      'can be 7 days ago when a browser sends it',
+      { eventTime: received - 7 * day },
+      'browser',
+      unreplaced(received - 7 * day),
+    ],
+    [
+      'cannot be more than 7 days ago when a browser sends it',
+      { eventTime: received - 7 * day - 1 },
+      'browser',
+      replaced,
+    ],
+    [
+      'can be 5 minutes ahead when a browser sends it',
+      { eventTime: received + 5 * minute },
+      'browser',
+      unreplaced(received + 5 * minute),
+    ],
+    [
+      'cannot be more than 5 minutes ahead when a browser sends it',
       { eventTime: received + 5 * minute + 1 },
       'browser',
       replaced,
@@ -50,8 +65,13 @@ describe('the time of an event', () => {
       unreplaced(received + 9 * day),
     ],
     ['can be in 1970 when a server sends it', { eventTime: 0 }, 'server', unreplaced(0)],
-    ['is replaced before 1970', { eventTime: 0, clockError: -1 }, 'server', replaced],
-    ['is replaced after 9999', { eventTime: Date.UTC(9999, 11, 31), clockError: received }, 'server', replaced],
+    ['is replaced if it is before 1970', { eventTime: 0, clockError: -1 }, 'server', replaced],
+    [
+      'is replaced if it is after 9999',
+      { eventTime: Date.UTC(9999, 11, 31), clockError: received },
+      'server',
+      replaced,
+    ],
   ])('%s', (_, { eventTime, clockError = 0 }, kind, expected) => {
     const context = { receivedTime: received, clockError, fromBrowser: kind === 'browser' };
     expect(eventTimeOf(eventTime, context)).toEqual(expected);
@@ -71,7 +91,7 @@ describe('an unlikely time from a server', () => {
       'is 1763800000, a time in 1970. It looks like seconds; send milliseconds or ISO 8601.',
     ],
     [
-      'seconds, also in sentTime',
+      'seconds, in sentTime too',
       { eventTime: 1_763_800_000, clockError: received - 1_763_800_060 },
       'is 1763800000, a time in 1970. It looks like seconds; send milliseconds or ISO 8601.',
     ],

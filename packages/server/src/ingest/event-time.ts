@@ -5,11 +5,11 @@ import type { NewEvent } from '../store/store.ts';
 
 const aheadMilliseconds = limits.eventAheadMinutes * 60_000;
 
-/** The facts about a request that its events depend on. */
+/** The request facts that its events depend on. */
 export interface RequestContext {
   /** When the request arrived (for a replay: first arrived), in milliseconds since 1970. */
   readonly receivedTime: number;
-  /** Milliseconds to add to the times of the sender's clock. */
+  /** Milliseconds to add to times from the sender's clock. */
   readonly clockError: number;
   readonly fromBrowser: boolean;
   /** Whether the sender confirmed that unlikely times are correct. */

@@ -1,7 +1,7 @@
 /**
- * A handover is a userUUID, encrypted and authenticated (AES-256-GCM, NIST SP 800-38D), in a link to another domain of
- * the same customer. Handovers are not stored: every server on the same database can open one, because the database has
- * the hashes of the server tokens.
+ * A handover is a userUUID, encrypted and authenticated (AES-256-GCM, NIST SP 800-38D), in a link to another of the
+ * same customer's domains. Handovers are not stored: every server on the same database can open one, because the
+ * database has the server tokens' hashes.
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { limits } from '@firsthand/contract/limits';

@@ -5,8 +5,8 @@ import type { Catalogues, NewAccount } from '../store/store.ts';
 import { createTokenText, newToken } from './token.ts';
 
 /**
- * Returns the canonical forms of origins, without duplicates, for comparison with the origin of a request. The contract
- * has validated the origins.
+ * Returns the canonical forms of origins, without duplicates, for comparison with a request's origin. The contract has
+ * validated the origins.
  */
 export const canonicalOrigins = (origins: readonly string[]): string[] => [
   ...new Set(origins.map((origin) => parseOrigin(origin) as string)),
@@ -14,11 +14,11 @@ export const canonicalOrigins = (origins: readonly string[]): string[] => [
 
 type CheckedCatalogues = Pick<InputOf<'updateAccount'>, 'profile' | 'tag' | 'attr' | 'event' | 'defaultProfileID'>;
 
-/** Returns the profiles of a request, including the default profile. */
+/** Returns the profiles in a request, including the default profile. */
 const profilesOf = ({ profile, defaultProfileID: profileID }: CheckedCatalogues): CheckedCatalogues['profile'] =>
   !profileID || profile?.some((entry) => entry.profileID === profileID) ? profile : [...(profile ?? []), { profileID }];
 
-/** Returns the catalogue entries of a request as the store expects them, with all IDs as text. */
+/** Returns the catalogue entries in a request as the store expects them, with all IDs as text. */
 export const cataloguesOf = (input: CheckedCatalogues): Catalogues =>
   toCatalogues({ ...input, profile: profilesOf(input) });
 

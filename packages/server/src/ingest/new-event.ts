@@ -6,8 +6,8 @@ import type { NewEvent } from '../store/store.ts';
 import { eventTimeOf, type RequestContext } from './event-time.ts';
 
 /**
- * Creates an eventUUID. It starts with the time, so that events with similar times are close in an index, and ends with
- * 72 random bits. Nine base-36 digits are enough for milliseconds until the year 5188.
+ * Creates an eventUUID. It starts with the time, so that events with similar times are close together in an index, and
+ * ends with 72 random bits. Nine base-36 digits are enough for milliseconds until the year 5188.
  */
 export const createEventUUID = (time: number, random = nanoid(12)): string =>
   time.toString(36).padStart(9, '0') + random;
@@ -15,7 +15,7 @@ export const createEventUUID = (time: number, random = nanoid(12)): string =>
 /** A validated event, from logEvent or from a batch. */
 type CheckedEvent = InputOf<'logEvent'>;
 
-/** The user and contact that a batch specifies for all its events. */
+/** The user and contact that a batch specifies for all of its events. */
 type Envelope = Pick<CheckedEvent, 'userUUID' | 'contactUUID' | 'contactExternalID'>;
 
 /**

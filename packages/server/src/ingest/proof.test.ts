@@ -11,12 +11,12 @@ const at = (later: number) => (seconds + later) * 1_000;
 describe('a contactProof', () => {
   it.each([
     ['is valid immediately', proof, 0, true],
-    ['is valid in capitals', proof.toUpperCase(), 0, true],
+    ['is valid in uppercase', proof.toUpperCase(), 0, true],
     ['is valid for 10 minutes', proof, 600, true],
     ['is invalid later', proof, 601, false],
     ['is valid with a clock 5 minutes behind', proof, -300, true],
     ['is invalid with a clock further behind', proof, -301, false],
-    ['is invalid with a changed second', proof.replace('1772000000', '1772000001'), 0, false],
+    ['is invalid if its time is changed by a second', proof.replace('1772000000', '1772000001'), 0, false],
     ['is invalid if truncated', proof.slice(0, -1), 0, false],
     ['is invalid with a suffix', `${proof}0`, 0, false],
     ['is invalid if empty', '', 0, false],

@@ -3,7 +3,7 @@ import type { TokenKind } from '@firsthand/contract/account/tokens';
 import { nanoid } from 'nanoid';
 import type { NewToken, TokenDetail } from '../store/store.ts';
 
-/** Creates the text of a token: its kind and 144 random bits. */
+/** Creates a token's text: its kind and 144 random bits. */
 export const createTokenText = (kind: TokenKind, random = nanoid(24)): string => `${kind}_${random}`;
 
 /** Returns the hash under which the store finds a token: the hex SHA-256 of its text. */

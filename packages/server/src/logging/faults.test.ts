@@ -26,7 +26,7 @@ describe('the logged form of an error', () => {
     for (const part of secret.split('?').slice(-1)) expect(text(error)).not.toContain(part);
   });
 
-  it('does not contain other properties', () => {
+  it('does not have other properties', () => {
     const error = Object.assign(new Error('duplicate key'), {
       detail: 'Key (address)=(ada@example.com)',
       row: ['secret'],
@@ -47,7 +47,7 @@ describe('the logged form of an error', () => {
     expect(describeFault(error)).toEqual({ name: 'Error', stack: 'broken' });
   });
 
-  it('ends for circular causes', () => {
+  it('is finite even if causes are circular', () => {
     const error = new Error('first');
     error.cause = error;
     expect(text(error).length).toBeLessThan(20_000);

@@ -6,9 +6,9 @@ import { scrub } from './scrub.ts';
 const redactedFields = ['tokenUUID', 'authorization', 'cookie', 'contactEmailaddress', 'headers', 'body', 'url'];
 
 /**
- * Creates a log with one JSON object per line, by default on standard error: standard output is for results. Lines are
- * written synchronously, so that the last one before an exit is not lost. As a last safeguard, every complete line is
- * scrubbed.
+ * Creates a log with one JSON object per line, by default on standard error: standard output is reserved for results.
+ * Lines are written synchronously, so that the last one before an exit is not lost. As a last safeguard, every complete
+ * line is scrubbed.
  */
 export const createLog = (
   level: string,

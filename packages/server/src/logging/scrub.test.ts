@@ -8,18 +8,14 @@ describe('scrubbed text', () => {
     ...tokenKinds.map((kind) => [`a ${kind} token`, `refused ${createTokenText(kind)}`, `refused ${kind}_…`]),
     ['an invitation', 'refused invitation_a_b-c', 'refused invitation_…'],
     [
-      'sessions of the console',
+      'console sessions',
       `no "__Host-firsthand=session_${'a_b-c'.repeat(4)}.${'a_b-'.repeat(8)}~session_b.${'a_b-'.repeat(8)}"`,
       'no "__Host-firsthand=session_…"',
     ],
-    [
-      'a session of the console',
-      `no "__Host-firsthand=session_-${'a_b-'.repeat(8)}"`,
-      'no "__Host-firsthand=session_…"',
-    ],
+    ['a console session', `no "__Host-firsthand=session_-${'a_b-'.repeat(8)}"`, 'no "__Host-firsthand=session_…"'],
     ['a token with dashes', 'refused "browser_-a_b-c"', 'refused "browser_…"'],
     ['an e-mail address', 'no <ada.lovelace+x@shop.example>, sorry', 'no <…@…>, sorry'],
-    ['an e-mail address of another script', 'no jürgen@müller.example', 'no …@…'],
+    ['an e-mail address in another script', 'no jürgen@müller.example', 'no …@…'],
     ['an e-mail address at a single-label host', 'no ada@localhost', 'no …@…'],
     ['an e-mail address after an equals sign', 'Key (address)=(ada@shop.example)', 'Key (address)=(…@…)'],
     ['a database password', 'no postgres://me:pa=ss,w@rd@db/x here', 'no postgres://…@…/x here'],
@@ -33,7 +29,7 @@ describe('scrubbed text', () => {
 
   it.each([
     ['a stack frame', 'at f (file:///srv/node_modules/@hono/node-server/dist/index.js:12:34)'],
-    ['a setting of PostgreSQL', 'permission denied to set parameter "session_replication_role"'],
+    ['a PostgreSQL setting', 'permission denied to set parameter "session_replication_role"'],
     ['a question', 'is it there? "why?" it asked'],
   ])('still contains %s', (_, text) => {
     expect(scrub(text)).toBe(text);

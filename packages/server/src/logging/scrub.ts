@@ -3,10 +3,10 @@
  * valid.
  */
 const secrets = [
-  // The user and password of a database URL, which can contain any characters, up to the last @ before the host.
+  // The user and password in a database URL, which can contain any characters, up to the last @ before the host.
   [/:\/\/[^\s"'`\\/?]*@/g, '://…@'],
   [/\b(browser|agent|viewer|editor|server|operator|invitation)_[\w-]+/g, '$1_…'],
-  // The secret of a share link. Shorter matches are ordinary words.
+  // A share link's secret. Shorter matches are ordinary words.
   [/\bshare_[\w-]{20,}/g, 'share_…'],
   // A console session. Shorter matches are ordinary words, such as PostgreSQL's session_replication_role.
   [/\bsession_[\w.~-]{32,}/g, 'session_…'],
@@ -16,6 +16,6 @@ const secrets = [
   [/\?(?:[^\s"'`\\]|\\\\)+/g, '?…'],
 ] as const;
 
-/** Removes tokens, e-mail addresses, query strings and the passwords of database URLs from a string or log line. */
+/** Removes tokens, e-mail addresses, query strings and database URL passwords from a string or log line. */
 export const scrub = (text: string): string =>
   secrets.reduce((scrubbed, [secret, replacement]) => scrubbed.replace(secret, replacement), text);

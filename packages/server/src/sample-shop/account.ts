@@ -1,4 +1,4 @@
-/** The account of the sample shop, identified by the prefix of its accountUUID, which no request can choose. */
+/** The sample shop's account, identified by its accountUUID's prefix, which no request can choose. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { nanoid } from 'nanoid';
 import { newAccount } from '../ingest/new-account.ts';
@@ -10,7 +10,7 @@ const prefix = 'sample-shop-';
 export const isSampleShop = ({ accountUUID }: Pick<AccountSummary, 'accountUUID'>): boolean =>
   accountUUID.startsWith(prefix);
 
-/** Returns the account of the sample shop, if the database has one. */
+/** Returns the sample shop's account, if the database has one. */
 export const findSampleShop = async (store: Pick<Store, 'listAccounts'>): Promise<AccountSummary | undefined> =>
   (await store.listAccounts()).find(isSampleShop);
 
@@ -42,7 +42,7 @@ export const isComplete = async (
   (await store.listTokens({ account })).some(({ revokedTime }) => revokedTime === null) &&
   (await store.listSegments({ account })).length > 0;
 
-/** The rows deleted per step, which delays requests by tens of milliseconds. */
+/** The number of rows deleted per step. A step delays requests by tens of milliseconds. */
 const rowsPerStep = 2_000;
 
 /** Deletes the sample shop, complete or not. Returns undefined if there is none. */

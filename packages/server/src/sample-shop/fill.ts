@@ -35,7 +35,7 @@ const storeChange = async (store: Store, { account, tokens }: SampleAccount, cha
 
 const maxBatch = 500;
 
-/** Creates the account of the sample shop and fills it. If interrupted, `removeSampleShop` removes the partial shop. */
+/** Creates the sample shop's account and fills it. If interrupted, `removeSampleShop` removes the partial shop. */
 export const fillSampleShop = async (
   store: Store,
   { seed = 1, now = Date.now(), events: of = defaultEvents, onProgress = () => {} }: FillOptions = {},
@@ -64,7 +64,7 @@ export const fillSampleShop = async (
       const receivedTime = Math.max(...batch.map(({ eventTime }) => eventTime));
       const caller = { account, token: tokens[by], browser: by === 'browser' };
       const outcomes = await store.logEvents({ ...caller, receivedTime, isSimulated: true, events: batch });
-      if (outcomes.some(({ kept }) => !kept)) throw new Error('an event of the sample shop was not stored');
+      if (outcomes.some(({ kept }) => !kept)) throw new Error('a sample shop event was not stored');
       events += batch.length;
     }
     await Promise.all(pendingChanges.splice(0).map((change) => storeChange(store, shop, change)));
@@ -73,7 +73,7 @@ export const fillSampleShop = async (
   };
 
   for (const action of createMonth(seed, now, of)) {
-    // Stores a day in few commits, but keeps the order of actions of the same browser or contact.
+    // Stores a day in few commits, but keeps each browser's and each contact's actions in order.
     const ids = Object.values(action.request).filter((value) => typeof value === 'string' && value !== '');
     const isFull = pendingEvents.browser.length + pendingChanges.length >= maxBatch;
     const isNextDay = day !== Math.floor(action.time / dayMs);

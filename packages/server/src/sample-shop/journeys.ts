@@ -1,13 +1,13 @@
-/** The journeys of the shop's visitors, as data: random journeys, and handwritten journeys of a few people. */
+/** The journeys of the shop's visitors, as data: random journeys, and a few people's handwritten journeys. */
 import { type Depth, type Product, products, type RoleName, type SourceName, type sourceWeights } from './shop.ts';
 
-/** Operations of the API. `updateContact` always ends a subscription. */
+/** API operations. `updateContact` always ends a subscription. */
 type LinkChange = 'linkUser' | 'unlinkUser' | 'voidLink' | 'acceptClaim' | 'voidClaim';
 export type Change = LinkChange | 'mergeContact' | 'unmergeContact' | 'updateContact';
 
 /** A visit and its consequences. Without `daysAgo`, it begins a few days after the previous step. */
 export interface Step {
-  /** The probability of this step; if `repeats` is set, also of each repetition. */
+  /** The probability of this step and, if `repeats` is set, of each repetition. */
   readonly chance?: number;
   readonly repeats?: boolean;
   /** Days before the end of the month. */
@@ -66,7 +66,7 @@ export const journeys: Readonly<Record<keyof typeof journeyWeights, Journey>> = 
       { chance: 0.03, change: 'updateContact' },
     ],
   },
-  /** A browser claims an address, and sometimes another browser contradicts it. */
+  /** A browser claims an address, and sometimes another browser makes a conflicting claim. */
   reader: {
     steps: [
       { visit: 'some pages', becomes: 'reader' },
@@ -75,7 +75,7 @@ export const journeys: Readonly<Record<keyof typeof journeyWeights, Journey>> = 
     ],
   },
   member: { steps: [{ visit: 'product', becomes: 'member' }, returns] },
-  /** Orders by mail: only the shop's server sends data about this person, never a page. */
+  /** Orders by mail: only the shop's server sends data about this person; no page does. */
   wholesaler: { steps: [{ becomes: 'wholesale' }, { chance: 0.7, repeats: true, change: 'ship' }] },
   /** A person with two contacts, from a form and from an order, until the shop merges the contacts. */
   duplicate: {

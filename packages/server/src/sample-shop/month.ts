@@ -1,4 +1,4 @@
-/** Simulates a month of the sample shop. Returns the actions in chronological order, for `fill.ts` to store. */
+/** Simulates a month at the sample shop. Returns the actions in chronological order, for `fill.ts` to store. */
 import { check } from '@firsthand/contract/checking';
 import { robotMark } from '@firsthand/contract/identifiers';
 import { labelIDs } from '@firsthand/contract/labels';
@@ -42,7 +42,7 @@ const marginMs = 20_000;
 const hourMs = 3_600_000;
 export const dayMs = 24 * hourMs;
 
-/** Picks the start time of a visit, weighted by hour and weekday. */
+/** Picks a visit's start time, weighted by hour and weekday. */
 const pickVisitTime = (random: Random, from: number, to: number): number => {
   for (;;) {
     const time = random.between(from, to - 1);
@@ -103,7 +103,7 @@ export const playVisit = (random: Random, { browser, from, start, depth, wants, 
     if (random.chance(0.12)) view('/search', 'Searched', { query: random.pick(shop.searches) });
     else view(random.pick(random.chance(0.65) ? shop.categoryPaths : shop.articlePaths));
   }
-  // The first products of the shop sell best.
+  // The shop's first products sell best.
   const chooseProduct = () => shop.products[Math.floor(random.next() ** 1.5 * shop.products.length)] as shop.Product;
   const chosenProducts = wants ?? Array.from({ length: random.pick([1, 1, 1, 2, 2, 3]) }, chooseProduct);
   let [amount, quantity] = [0, 0];
@@ -147,7 +147,7 @@ const createPlayer = (random: Random, now: number) => {
     const address = `${local}${count > 0 ? count + 1 : ''}@${domain}`;
     return { name, contactUUID: random.id(), address, fields: { contactFirstname, contactLastname } };
   };
-  /** Picks the time of a first visit: more likely in later weeks, or soon after a newsletter. */
+  /** Picks the time of a first visit, more likely in later weeks or soon after a newsletter. */
   const pickArrival = (from: shop.SourceName): number => {
     if (from === 'letter') return daysBefore(random.pick(shop.newsletterDaysAgo) - 1.7 * random.next() ** 2);
     if (from === 'ads') return pickVisitTime(random, daysBefore(shop.adsDaysAgo.from), daysBefore(shop.adsDaysAgo.to));
@@ -223,7 +223,7 @@ const createPlayer = (random: Random, now: number) => {
 };
 
 /**
- * Returns the actions of the 30 days before `now`. The same arguments return the same actions. `events` must be at
+ * Returns the actions in the 30 days before `now`. The same arguments produce the same actions. `events` must be at
  * least 2,000.
  */
 export const createMonth = (seed: number, now: number, events = defaultEvents): Action[] => {

@@ -18,7 +18,7 @@ afterEach(() => store.close());
 const shops = async () =>
   (await store.listAccounts()).filter(({ accountUUID }) => accountUUID.startsWith('sample-shop-'));
 
-it('fills the shop once, and again after it was removed', async () => {
+it('fills the shop once, and again after it is removed', async () => {
   const shop = createSampleShop(store, pino({ level: 'silent' }), { events: 200 });
   const [one, other] = await Promise.all([shop.fill(), shop.fill()]);
   expect([other, (await shops()).length]).toEqual([one, 1]);

@@ -1,4 +1,4 @@
-/** Fills and removes the sample shop of a running server on request, and simulates visitors while someone views it. */
+/** Fills and removes a running server's sample shop on request, and simulates visitors while someone views it. */
 import type { Logger } from 'pino';
 import type { SampleShop } from '../http/console/sample-shop.ts';
 import { createFairQueue } from '../shared/fair-queue.ts';
@@ -11,7 +11,7 @@ import { createBrowser, playVisit } from './month.ts';
 import { sourceWeights } from './shop.ts';
 
 const tickMs = 5_000;
-/** Limited, so that an open console does not fill the disk. */
+/** Limited so that leaving the console open does not fill the disk. */
 const visitorsMs = 30 * 60_000;
 const msPerVisitor = 20_000;
 
@@ -78,7 +78,7 @@ export const createSampleShop = (store: Store, log: Logger, size: { readonly eve
           progress = undefined;
         }
       }),
-    /** Resolves once the shop can no longer be read. Its rows are deleted afterwards, in steps. */
+    /** Resolves once the shop can no longer be read. Its rows are then deleted in steps. */
     remove: () =>
       new Promise((resolve, reject) => {
         inTurn(async () => {

@@ -2,7 +2,7 @@
 import { createAccountInput } from '@firsthand/contract/account/account';
 import type { SentFilter } from '@firsthand/contract/reports/filter';
 
-/** The name marks the data as fake wherever it is shown. */
+/** This name marks the data as fake wherever it is shown. */
 export const accountName = 'Sample shop (demo data)';
 export const origin = 'https://sample-shop.example';
 export const currency = 'EUR';
@@ -82,11 +82,11 @@ export const sourceWeights: Readonly<Record<'buyers' | 'visitors', Partial<Recor
   buyers: { letter: 34, google: 26, direct: 22, blog: 8, duck: 5, forum: 3, bing: 2 },
   visitors: { google: 33, direct: 22, ads: 20, blog: 8, duck: 6, forum: 4, bing: 4, letter: 3 },
 };
-/** The days before the end of the month on which the newsletter is sent, and between which ads are shown. */
+/** When the newsletter is sent and between which days ads are shown, in days before the end of the month. */
 export const newsletterDaysAgo = [29, 23, 16, 9, 2];
 export const adsDaysAgo = { from: 15, to: 8 };
 
-/** Weights of visits by hour (0 to 23, UTC) and by weekday (Sunday to Saturday). */
+/** Visit weights by hour (0 to 23, UTC) and by weekday (Sunday to Saturday). */
 export const hourWeights = [12, 7, 4, 3, 3, 5, 12, 24, 38, 46, 50, 54, 58, 52, 46, 45, 48, 56, 70, 86, 94, 80, 52, 26];
 export const weekdayWeights = [1.25, 0.95, 0.9, 0.95, 1, 1.1, 1.2];
 export const maxWeight = Math.max(...hourWeights) * Math.max(...weekdayWeights);
@@ -120,7 +120,7 @@ export const roles = {
   reader: { telephone: 0, tags: { newsletter: 1 }, attributes: ['favourite'] },
 } as const;
 export type RoleName = keyof typeof roles;
-/** The forms that members and readers fill in. The shop's server sends the data of other contacts. */
+/** The forms that members and readers fill in. The shop's server sends other contacts' data. */
 export const forms: Partial<Record<RoleName, { readonly path: string; readonly event: EventName }>> = {
   member: { path: '/account', event: 'Signed up' },
   reader: { path: '/newsletter', event: 'Newsletter joined' },

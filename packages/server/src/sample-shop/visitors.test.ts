@@ -4,7 +4,7 @@ import { openStore } from '../store/open.ts';
 import { createSampleAccount } from './account.ts';
 import { createVisitors } from './sample-shop.ts';
 
-it('stores the events of visitors as they happen, for half an hour', async () => {
+it('stores visitors’ events as they happen, for half an hour', async () => {
   const onFatal = (error: Error) => {
     throw error;
   };

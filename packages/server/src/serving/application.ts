@@ -1,4 +1,4 @@
-/** Creates the HTTP server of the application, without listening. */
+/** Creates the application's HTTP server, without listening. */
 import { existsSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -32,7 +32,7 @@ const serverOptions = {
   // reuses it.
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 1_000,
-  // Enough for a URL of 8 KiB and a page's cookies.
+  // Enough for an 8 KiB URL and a page's cookies.
   maxHeaderSize: 32 * 1024,
 };
 

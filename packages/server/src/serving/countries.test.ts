@@ -24,7 +24,7 @@ const germany = { country_code: 'DE' };
 describe('openCountries', () => {
   it.each([
     ['of ip-location-db', germany],
-    ['of MaxMind and DB-IP', { country: { iso_code: 'DE', names: { en: 'Germany' } } }],
+    ['used by MaxMind and DB-IP', { country: { iso_code: 'DE', names: { en: 'Germany' } } }],
   ])('reads a database in the format %s', (_, record) => {
     const countryOf = openCountries(fileOf(mmdb({ [eight]: record })));
     expect(countryOf('8.8.8.8')).toBe('DE');

@@ -1,4 +1,4 @@
-/** Looks up the country of an address in GEO_FILE, an MMDB file from any provider. */
+/** Looks up an address's country in GEO_FILE, an MMDB file from any provider. */
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { type CountryResponse, Reader } from 'mmdb-lib';

@@ -14,7 +14,7 @@ const maxTurns = 1_000;
 interface ConnectionState {
   /** The responses in progress. */
   readonly responses: Set<ServerResponse>;
-  /** The bytes read when the last response completed. If more have arrived, a request has begun. */
+  /** The bytes read when the last response completed. If more have arrived since, a request has begun. */
   bytesSettled: number;
 }
 
@@ -104,7 +104,7 @@ export const trackConnections = (server: Server): Drain => {
       await wait(pollMs);
       // A late timer fires before newly arrived bytes are read; closing a connection then would reset it.
       await nextTurn();
-      // A late timer does not count: if this process waits for the CPU, its clients do too.
+      // A late timer doesn't count: if this process is waiting for the CPU, so are its clients.
       if (performance.now() - pollStart < 2 * pollMs) quietMs += pollMs;
       if (quietMs >= idleMs) for (const [socket] of [...connections].filter(isIdle)) socket.destroy();
     }

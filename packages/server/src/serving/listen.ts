@@ -29,8 +29,8 @@ interface ListenOptions {
 const logIntervalMs = 60_000;
 
 /**
- * Returns the actual port, which differs from `port` if that is 0. Throws CannotListen, whose message has the setting.
- * Later errors, such as EMFILE while accepting a connection, are only logged.
+ * Returns the actual port, which differs from `port` if that is 0. Throws CannotListen, whose message names the
+ * setting. Later errors, such as EMFILE while accepting a connection, are only logged.
  */
 export const listen = (server: Server, { host, port, setting = 'PORT', log }: ListenOptions): Promise<number> =>
   new Promise((resolve, reject) => {

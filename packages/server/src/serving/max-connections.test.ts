@@ -9,6 +9,6 @@ it.each([
   expect(computeMaxConnections(files)).toBe(connections);
 });
 
-it('reads the limit of open files from the system', () => {
+it('reads the open file limit from the system', () => {
   expect(computeMaxConnections()).toBeGreaterThan(10);
 });

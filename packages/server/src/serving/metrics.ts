@@ -1,5 +1,5 @@
 /**
- * Prometheus metrics of a server; the only file that imports prom-client. No label identifies an account, user or
+ * A server's Prometheus metrics; the only file that imports prom-client. No label identifies an account, user or
  * address.
  */
 import { readFile } from 'node:fs/promises';
@@ -19,7 +19,7 @@ type Labels = Readonly<Record<string, string | number>>;
 interface Sample {
   readonly value: number;
   readonly labels?: Labels;
-  /** The metric's own name by default. */
+  /** By default, the metric's own name. */
   readonly metricName?: string;
 }
 

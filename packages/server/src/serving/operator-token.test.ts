@@ -5,7 +5,7 @@ import { hashToken } from '../ingest/token.ts';
 import { openStore } from '../store/open.ts';
 import { registerOperatorToken } from './operator-token.ts';
 
-test('registers OPERATOR_TOKEN once under its name, and rejects it after it was revoked', async () => {
+test('registers OPERATOR_TOKEN once under its name, and rejects it once it is revoked', async () => {
   const store = await openStore({ databaseURL: await newDatabaseURL(), role: 'server', onFatal: () => {} });
   const text = 'operator_of-a-test-0123456789abc';
   const register = () => registerOperatorToken(store, text, { log: pino({ level: 'silent' }), time: 1 });

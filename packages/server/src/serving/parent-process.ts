@@ -1,5 +1,5 @@
 /**
- * Detects the end of the parent process. `npx firsthand serve` runs npm, which runs a shell, which runs this process.
+ * Detects when the parent process ends. `npx firsthand serve` runs npm, which runs a shell, which runs this process.
  * npm forwards a signal to the shell, which exits without forwarding it, so this process gets a new parent.
  *
  * A SIGINT sent only to npx is not detected: npm forwards it, but dash keeps waiting for its command (bash exits).

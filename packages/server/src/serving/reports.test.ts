@@ -40,7 +40,7 @@ it('starts purging the files before the store completes an erasure, without wait
   expect(purgedAccounts).toEqual([7]);
 });
 
-it('removes erased events from the files of each account after each commit, and retries after a failure', async () => {
+it('removes erased events from each account’s files after each commit, and retries after a failure', async () => {
   const purges: number[] = [];
   let commit = () => {};
   let isFailing = true;

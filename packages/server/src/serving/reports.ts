@@ -1,4 +1,4 @@
-/** Opens the reports of a server, keeps their files up to date, and makes erasure receipts wait for the files. */
+/** Opens a server's reports, keeps their files up to date, and makes erasure receipts wait for the files. */
 import { readdir, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -13,7 +13,7 @@ import type { Store } from '../store/store.ts';
 interface ReportsOptions {
   readonly store: Store;
   readonly config: Pick<Config, 'databaseURL' | 'reportsDir' | 'reportsMemory' | 'reportsThreads' | 'reportsSeconds'>;
-  /** The nice(1) increment of the report process. */
+  /** The report process's nice(1) increment. */
   readonly niceness?: number | undefined;
   readonly log: Logger;
 }
@@ -39,7 +39,7 @@ const isRunning = (pid: number, name: string | undefined): boolean => {
 
 const removeAll = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true });
 
-/** Removes the temporary folders of killed servers: they can contain events that were erased later. */
+/** Removes killed servers' temporary folders: they can contain events that were erased later. */
 const removeStaleFolders = async (): Promise<void> => {
   for (const folder of await readdir(tmpdir())) {
     const [, pid, name] = temporaryFolder.exec(folder) ?? [];
@@ -48,7 +48,7 @@ const removeStaleFolders = async (): Promise<void> => {
 };
 
 /**
- * Returns the folder of the files: REPORTS_DIR, or next to the SQLite file. Other databases use a temporary folder,
+ * Returns the folder for the files: REPORTS_DIR, or next to the SQLite file. Other databases use a temporary folder,
  * which the first report creates and `remove` deletes.
  */
 const chooseFolder = async ({ databaseURL, reportsDir }: ReportsOptions['config']) => {
@@ -60,7 +60,10 @@ const chooseFolder = async ({ databaseURL, reportsDir }: ReportsOptions['config'
   return { folder, remove: () => removeAll(folder) };
 };
 
-/** Wraps the store so that a receipt is `complete` only once the report files hold no events of the erased contact. */
+/**
+ * Wraps the store so that a receipt is `complete` only once the report files contain none of the erased contact's
+ * events.
+ */
 export const withFilePurging = (store: Store, reports: Pick<FiledReports, 'purged'>): Store => ({
   ...store,
   async eraseContact(request) {
@@ -77,7 +80,7 @@ export const withFilePurging = (store: Store, reports: Pick<FiledReports, 'purge
 
 /**
  * Removes erased events from all files, `pauseMs` after a commit or a failure, which is logged. After each pause it
- * also deletes the files of accounts that a command deleted. Returns a function that stops the purging.
+ * also deletes the files of accounts that a command deleted. Returns a function that stops this.
  */
 export const startPurging = (
   reports: Pick<FiledReports, 'accountsWithFiles' | 'purged' | 'forget'>,

@@ -11,7 +11,7 @@ const batchSize = 500;
 const pauseMs = 20;
 
 interface RetentionOptions {
-  /** How many days events are stored; undefined: forever. */
+  /** How many days events are stored; undefined means forever. */
   readonly days?: number | undefined;
   readonly log: Logger;
   /** The current time, in milliseconds since 1970. */

@@ -1,4 +1,4 @@
-/** Local addresses of a server that listens on all interfaces. */
+/** The local addresses of a server that listens on all interfaces. */
 const loopbackAddresses: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 /** The REST root of a server on this machine, without a trailing slash: `http://127.0.0.1:3000` */

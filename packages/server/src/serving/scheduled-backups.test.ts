@@ -103,7 +103,7 @@ test('logs a failure once, and retries after 15 minutes', async () => {
   expect(lines.map(({ level }) => level)).toEqual(['error', 'info', 'info']);
 });
 
-test('removes the drafts of killed processes once, at startup', async () => {
+test('removes killed processes’ drafts once, at startup', async () => {
   const { backups, begin, pass } = setUp([start]);
   begin();
   await pass();

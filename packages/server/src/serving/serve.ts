@@ -29,8 +29,7 @@ export interface ServeOptions {
   /** Replaces the report engine. */
   readonly reports?: Reports;
   /**
-   * Called after a failed write that leaves the state of the disk unknown. The server stops responding; exit the
-   * process.
+   * Called after a failed write that leaves the disk's state unknown. The server stops responding; exit the process.
    */
   readonly onFatal?: (error: Error) => void;
 }
@@ -58,7 +57,7 @@ const checkPorts = async ({ host, port, metricsPort }: Config, log: Logger): Pro
   if (metricsPort !== undefined) await checkListen({ host, port: metricsPort, setting: 'METRICS_PORT', log });
 };
 
-/** Handles a failed write that leaves the state of the disk unknown. */
+/** Handles a failed write that leaves the disk's state unknown. */
 const createFailure = (log: Logger, onFatal: ServeOptions['onFatal']) => {
   let server: Server | undefined;
   return {
@@ -165,9 +164,9 @@ const serveStore = async ({ store, config, options, log, application, failure }:
 };
 
 /**
- * Starts a server, which runs until `close` is called. Throws StoreUnusable if the database can't be used, such as when
- * another server uses it; CannotListen if it can't listen on the address; BadConfiguration if it can't write to a
- * folder.
+ * Starts a server, which runs until `close` is called. Throws StoreUnusable if the database can't be used, for example
+ * because another server uses it; CannotListen if it can't listen on the address; BadConfiguration if it can't write to
+ * a folder.
  */
 export const serve = async (config: Config, options: ServeOptions = {}): Promise<Serving> => {
   const log = options.log ?? createLog(config.logLevel ?? 'info');
@@ -183,13 +182,13 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
       updateBackup: {
         folder: backupDir,
         keep: backupDir === undefined ? undefined : config.backupKeep,
-        onMade: (backup) => log.info(backup, 'a backup was made and verified before the update of the database'),
+        onMade: (backup) => log.info(backup, 'a backup was made and verified before the database update'),
       },
       onFatal: failure.fail,
       onFault: (err, message) => log.error({ err }, message),
     }),
   );
-  // Loads in parallel with the start of the store's threads, which takes equally long.
+  // Loads while the store's threads start, which takes about as long.
   const application = loadApplication(options.demo === true);
   // The promise might reject before it is awaited, or never be awaited.
   application.catch(() => {});

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { BadConfiguration } from '../config/config.ts';
 
 /**
- * Creates the folder of a setting if it is missing, and checks that this process can write to it; otherwise, a mistake
- * would be noticed only when the first backup or report fails. Throws BadConfiguration.
+ * Creates a setting's folder if it is missing, and checks that this process can write to it; otherwise, a mistake would
+ * be noticed only when the first backup or report fails. Throws BadConfiguration.
  */
 export const requireWritable = (variable: string, folder: string): void => {
   try {

@@ -3,8 +3,8 @@ export interface Distribution {
   /** Upper bounds, ascending. */
   readonly bounds: readonly number[];
   /**
-   * The number of values in each bucket: up to the bound at the same index and above the previous bound. The last
-   * bucket has no bound.
+   * The number of values in each bucket: up to the bound at the same index, and above the previous bound. The last
+   * bucket has no upper bound.
    */
   readonly counts: readonly number[];
   readonly sum: number;

@@ -37,7 +37,7 @@ it('reserves the last free slot for an account without a running task', async ()
   expect(started.slice(4)).toEqual(['a3', 'b2']);
 });
 
-it('starts tasks of different accounts in turn, and tasks of the same account in order', async () => {
+it('starts different accounts’ tasks in turn, and the same account’s tasks in order', async () => {
   const { add, end, started } = setUp(3);
   for (const name of ['a1', 'a2', 'a3', 'a4', 'a5']) await add(name, 1);
   for (const name of ['b1', 'b2', 'b3']) await add(name, 2);
@@ -45,7 +45,7 @@ it('starts tasks of different accounts in turn, and tasks of the same account in
   expect(started).toEqual(['a1', 'a2', 'b1', 'a3', 'b2', 'a4', 'b3', 'a5']);
 });
 
-it('starts tasks of share links after those of members, and never in the last free slot', async () => {
+it('starts tasks for share links after those for members, and never in the last free slot', async () => {
   const { add, end, started } = setUp(3);
   await add('link1', 1, true);
   await add('link2', 2, true);
@@ -61,7 +61,7 @@ it('starts tasks of share links after those of members, and never in the last fr
   expect(started).toEqual(['link1', 'link2', 'a1', 'a2', 'link3']);
 });
 
-it('frees the slot of a task that fails', async () => {
+it('frees a failed task’s slot', async () => {
   const takeTurn = createFairQueue(1);
   const failing = () => Promise.reject(new Error('no'));
   await expect(takeTurn({ account: 1 }, failing)).rejects.toThrow('no');

@@ -18,7 +18,7 @@ export const createFairQueue = (max: number) => {
   let free = max;
   /** The number of running tasks by account, except tasks for share links. */
   const running = new Map<number, number>();
-  /** In the order in which they start. The tasks of the account that had the last turn are at the end. */
+  /** In the order in which they start. The account that had the last turn has its tasks at the end. */
   let waiting: readonly QueuedTask[] = [];
 
   const canStart = ({ account, isShared }: TaskOwner): boolean => free > (isShared || running.has(account) ? 1 : 0);

@@ -23,7 +23,7 @@ export const createRandom = (seed: number) => {
     between,
     pick,
     chance: (share: number): boolean => next() < share,
-    /** Returns a name with a probability proportional to its weight, a whole number. */
+    /** Returns a name, with a probability proportional to its weight (a whole number). */
     weighted: <Name extends string>(weights: Readonly<Partial<Record<Name, number>>>): Name =>
       pick((Object.keys(weights) as Name[]).flatMap((name) => Array<Name>(weights[name] ?? 0).fill(name))),
     /** Returns an identifier like those created by trackers and servers. */

@@ -112,7 +112,7 @@ it('works without a server, and reports what it created', async () => {
   const { code, stdout, stderr } = await firsthand(['demo-data', '--events', String(events), '--seed', '5'], env);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toMatch(
-    /^The account "Sample shop \(demo data\)" contains a month of data of a small shop: 4,000 events\.\n/,
+    /^The account "Sample shop \(demo data\)" contains a month of a small shop's data: 4,000 events\.\n/,
   );
   expect(stdout).toMatch(
     /\nServer token +server_\S+ {2}\(secret; shown only once\)\n\nUse the server token to sign in to the console[^\n]+\n$/,

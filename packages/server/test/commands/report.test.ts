@@ -166,7 +166,7 @@ it('includes visits in totals and breakdowns', async () => {
   expect((await run('breakdown', '--by', 'entryPage', '--visits')).stdout.split('\n')).toEqual([
     'ENTRYPAGE  EVENTS  USERS  PEOPLE  SESSIONS  BOUNCERATE  PAGES  SECONDS',
     '/tea       8       4      3       5         0.2         2.2    0.6667',
-    '1 others   8       4      3       5         -           -      -',
+    '1 other    8       4      3       5         -           -      -',
     'total      8       4      3       5         0.2         2.2    0.6667',
     '',
   ]);

@@ -47,7 +47,7 @@ it('writes the settings and a systemd unit, creates the owner, and prints a sign
     new RegExp(`^ExecStart=/\\S+ /\\S+/bin/firsthand\\.js --settings-file ${file} serve$`, 'm'),
   );
   expect(read(unit)).toMatch(new RegExp(`^ReadWritePaths=${data}$`, 'm'));
-  expect(stdout).toContain('In the block of tea.example:\n\n    handle /s/* {');
+  expect(stdout).toContain('In the block for tea.example:\n\n    handle /s/* {');
   expect(stdout).toContain('events.shop.example {\n    redir / /s/console/');
   expect(stdout).toContain(`${site}/s/main.`);
   expect(stdout).not.toMatch(/firsthand\.shop\.example|^shop\.example/m);

@@ -162,7 +162,7 @@ describe('the guides for operators', () => {
 
   it('install the package, and set up settings, an owner, lines for the web server and the tag', () => {
     expect(part('== version 0.1.0', '== doctor')).toMatch(/systemctl restart firsthand\n/);
-    expect(printed).toMatch(/In the block of shop\.example:\n[\s\S]*\/s\//);
+    expect(printed).toMatch(/In the block for shop\.example:\n[\s\S]*\/s\//);
     expect(printed).toMatch(/src="https:\/\/shop\.example\/s\/main\.[^"]*js" data-token="browser_/);
     const links = [...printed.matchAll(/^https:\/\/firsthand\.shop\.example\/s\/console\/join#code=(\S+)$/gm)];
     expect(new Set(links.map(([, code]) => code)).size).toBe(3);

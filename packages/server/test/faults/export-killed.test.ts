@@ -79,7 +79,7 @@ test('waits for another export to the same folder, and reports that it waits', a
   await lockFile(connection, join(folder, '.lock'), '');
   expect(await spawnFirsthand(args, env).ended).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining(`another export writes to ${folder}: wait until it has ended`),
+    stderr: expect.stringContaining(`another export writes to ${folder}: wait until it ends`),
   });
   connection.closeSync();
   instance.closeSync();

@@ -77,6 +77,10 @@ export const GroupTable = ({ label, heads, rows, total, others }: GroupTableProp
       }))}
     />
     {total !== undefined && <Overlap rows={rows} total={{ people: total }} />}
-    {others !== undefined && <p class="soft">{formatWhole(others)} more groups are not shown.</p>}
+    {others !== undefined && (
+      <p class="soft">
+        {formatWhole(others)} more {others === 1 ? 'group is' : 'groups are'} not shown.
+      </p>
+    )}
   </div>
 );

@@ -36,7 +36,11 @@ const StoredData = ({ service }: { readonly service: Service | undefined }) => {
         {service && (
           <div>
             <dt>Retention</dt>
-            <dd>{service.retentionDays === 0 ? 'Unlimited' : `${formatWhole(service.retentionDays)} days`}</dd>
+            <dd>
+              {service.retentionDays === 0
+                ? 'Unlimited'
+                : `${formatWhole(service.retentionDays)} ${service.retentionDays === 1 ? 'day' : 'days'}`}
+            </dd>
           </div>
         )}
       </dl>

@@ -1,4 +1,4 @@
-/** Writes all events of an account to a new folder, each with its current owner. */
+/** Writes all of an account's events to a new folder, each with its current owner. */
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from '../../reports/engine/sql.ts';

@@ -1,4 +1,4 @@
-/** The tables of exports: their columns, and how a row of the store becomes a row of a Parquet file. */
+/** The tables in an export: their columns, and how a row from the store becomes a row in a Parquet file. */
 import { BIGINT, BOOLEAN, type DuckDBType, INTEGER, LIST, listValue, VARCHAR } from '@duckdb/node-api';
 import { contactFields } from '../../identity/contact-view.ts';
 import { clause, name as identifier, list, type SQL } from '../../reports/engine/sql.ts';
@@ -80,7 +80,7 @@ export const ownedEvents: readonly Column<StoredEvent>[] = [
   ...eventAttributes,
 ];
 
-/** Only the fields of events that never change. */
+/** Only the event fields that never change. */
 export const rawEvents: readonly Column<StoredEvent>[] = [
   ...[eventColumns.sequence, eventColumns.eventUUID, eventColumns.eventID, eventColumns.eventTime],
   ...[eventColumns.receivedTime, eventColumns.userUUID, eventColumns.loggedContactUUID],
@@ -100,7 +100,7 @@ export const contacts: readonly Column<FoundContact>[] = [
   time('lastSeenTime', ({ lastSeenTime }) => lastSeenTime),
 ];
 
-/** A row that belongs to a user, with the page of the feed in which the user appeared. */
+/** A row that belongs to a user, with the feed page on which the user appeared. */
 type UserRow<Value> = Value & Pick<UserLinks, 'userUUID'> & { readonly page: number };
 const page = integer<{ readonly page: number }>('page', (row) => row.page);
 
@@ -133,7 +133,7 @@ export const mergedContacts: readonly Column<MergedContact>[] = [
   text('ownerUUID', ({ ownerUUID }) => ownerUUID),
 ];
 
-/** Only entries with a name: the number of any other event is also its name (unlisted-names.ts). */
+/** Only entries with a name: any other event's number is also its name (unlisted-names.ts). */
 export const eventNames: readonly Column<ListedEntry>[] = [
   integer('eventID', ({ id }) => Number(id)),
   text('eventName', ({ name }) => name),

@@ -1,4 +1,4 @@
-/** Removes the events that Firsthand has deleted from the folder of an incremental export. */
+/** Removes, from the folder of an incremental export, the events that Firsthand has deleted. */
 import { commandLine } from '../../http/access/caller.ts';
 import { or, type SQL, sql, texts } from '../../reports/engine/sql.ts';
 import { distinct } from '../../shared/distinct.ts';
@@ -10,7 +10,7 @@ import { chunksOf, type Run, usersPerRead } from './run.ts';
 type ErasedPart = Extract<FeedErasure, { readonly user: number }>;
 type UndoneStretch = Exclude<FeedErasure, ErasedPart | { readonly contact: number }>;
 
-/** Returns the erased contacts with which events in the files were logged. */
+/** Returns the erased contacts that events in the files were logged with. */
 const findErasedContacts = async ({ store, account, writer, files }: Run): Promise<string[]> => {
   const candidates = await writer.query(sql`
     SELECT DISTINCT "loggedContactUUID" FROM ${files.all} WHERE "loggedContactUUID" IS NOT NULL
@@ -43,7 +43,7 @@ const areInErasedParts = async ({ store, account, writer }: Run, parts: readonly
     AND p."afterSequence" < e.sequence AND coalesce(p."throughSequence", e.sequence) >= e.sequence)`;
 };
 
-/** Returns a condition for events `e` of undone imports. */
+/** Returns a condition for events `e` from undone imports. */
 const areInUndoneImports = async ({ writer }: Run, stretches: readonly UndoneStretch[]): Promise<SQL> => {
   await writer.createTable('undone_stretches', owners);
   const rows = stretches.map((stretch) => ({ ...stretch, userUUID: '', contactUUID: '', page: 0 }));
@@ -52,7 +52,8 @@ const areInUndoneImports = async ({ writer }: Run, stretches: readonly UndoneStr
 };
 
 /**
- * Removes events that were erased, imported by an undone import, or deleted by retention. Returns the number of events.
+ * Removes events that were erased, imported by an undone import, or deleted by retention. Returns the number of events
+ * removed.
  */
 export const removeDeleted = async (run: Run, erased: readonly FeedErasure[], through: number): Promise<number> => {
   const { store, account, files } = run;

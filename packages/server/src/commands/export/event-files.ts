@@ -14,7 +14,7 @@ const firstOf = (name: string): number => Number.parseInt(name, 10);
 export const createEventFiles = (folder: string, writer: ParquetWriter) => {
   const root = join(folder, subfolder);
   const changedFolders = new Set<string>();
-  /** Files without rows. They are deleted only after a position that does not count them is written. */
+  /** Files without rows. They are deleted only after the position, which doesn't count them, is written. */
   const emptied = new Set<string>();
   const glob = literal(join(root, '*', '*.parquet'));
 
@@ -30,7 +30,7 @@ export const createEventFiles = (folder: string, writer: ParquetWriter) => {
     await writer.writeFile(join(dayFolder, fileName(first)), query);
     changedFolders.add(dayFolder);
   };
-  /** Writes a file for each day of the events in the table `events`. */
+  /** Writes the events in the table `events` to one file per day. */
   const writeDays = async (): Promise<void> => {
     const day = clause`epoch_ms("eventTime")::DATE::VARCHAR`;
     const days = await writer.query(
@@ -45,15 +45,15 @@ export const createEventFiles = (folder: string, writer: ParquetWriter) => {
   };
 
   return {
-    /** The events in all files, with the columns of the files and `filename`. */
+    /** The events in all files, with the files' columns and `filename`. */
     all: clause`read_parquet(${glob}, filename = true, hive_partitioning = false)`,
-    /** Deletes files with events after a sequence, and incomplete files, which a killed export left. */
+    /** Deletes files with events after a sequence number, and incomplete files that a killed export left behind. */
     async removeAfter(through: number): Promise<void> {
       for (const { path, first } of await list())
         if (first > through || path.endsWith(draftSuffix)) await rm(path, { force: true });
     },
     count: async (): Promise<number> => (await list()).length - emptied.size,
-    /** Whether a file has events before this sequence. */
+    /** Whether a file has events before this sequence number. */
     haveBefore: async (sequence: number): Promise<boolean> =>
       (await list()).some(({ first }) => first > 0 && first < sequence),
     /** The last event. */

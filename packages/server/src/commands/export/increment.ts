@@ -1,7 +1,7 @@
 /**
  * Incremental export: each run brings a folder of Parquet files up to date. It adds new events, removes events that
- * Firsthand deleted, and replaces everything else, including the owners of events. The position is written last, so the
- * next run repeats a run that was killed.
+ * Firsthand deleted, and replaces everything else, including the owners of events. The position is written last, so if
+ * a run is killed, the next run repeats its work.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, rm } from 'node:fs/promises';
@@ -42,7 +42,7 @@ interface Increment {
   readonly through: number;
 }
 
-/** A hash of the merges of attributes and events. Reads replace merged IDs, so a merge changes events in all files. */
+/** A hash of the attribute and event merges. Reads replace merged IDs, so a merge changes events in all files. */
 const hashMerges = async (store: Store, account: number): Promise<string> => {
   const hash = createHash('sha256');
   for (const kind of ['attr', 'event'] as const)
@@ -62,11 +62,11 @@ const openFolder = async (
   const names = await readdir(folder);
   if (!names.includes(positionName) && names.some((name) => !ownNames.includes(name)))
     throw new Error(`${folder} has files, but no ${positionName} of an earlier export: choose a new folder`);
-  await lock(join(folder, lockName), `another export writes to ${folder}: wait until it has ended`);
+  await lock(join(folder, lockName), `another export writes to ${folder}: wait until it ends`);
   return readPosition(folder);
 };
 
-/** Removes the unfinished files of a run that was killed. */
+/** Removes the unfinished files from a run that was killed. */
 const removeDrafts = async (folder: string): Promise<void> => {
   const drafts = (await readdir(folder)).filter((name) => name === spillName || name.endsWith(draftSuffix));
   for (const name of drafts) await rm(join(folder, name), { recursive: true, force: true });
@@ -87,7 +87,7 @@ const checkContinues = (
     );
 };
 
-/** Whether the store still has the events in the folder. False if an earlier backup was restored. */
+/** Whether the store still has the events in the folder. False if an older backup was restored. */
 const hasSameEvents = async (
   { store, account, files }: Run,
   position: Position,
@@ -108,7 +108,7 @@ const findObstacle = async (run: Run, position: Position, merges: string): Promi
   const names = await readdir(run.folder);
   const hasTables = names.includes('links.parquet') && names.includes('owners.parquet');
   if (!hasTables || (await run.files.count()) < position.files)
-    return 'files are missing in the folder: only move or change files in a copy of it';
+    return 'files are missing from the folder: only move or change files in a copy of it';
   if (position.merges !== merges) return 'attributes or events were merged or unmerged in the catalogue';
   const { reset, erased } = await store.feedOwners({ account, since: position.owners });
   if (reset) return 'the database was restored or copied, or too many links have changed since the last export';

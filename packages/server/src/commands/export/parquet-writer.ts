@@ -1,4 +1,4 @@
-/** Writes rows of the store to Parquet files, through the tables of an in-memory DuckDB database. */
+/** Writes rows from the store to Parquet files, through the tables of an in-memory DuckDB database. */
 import { open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBDataChunk, DuckDBInstance } from '@duckdb/node-api';
@@ -43,8 +43,7 @@ export const createParquetWriter = (connection: DuckDBConnection) => ({
     appender.closeSync();
   },
   /**
-   * Writes the rows of a query. The file gets its final name, and replaces an earlier file, once it is complete and
-   * synced.
+   * Writes a query's rows. The file gets its final name, and replaces an earlier file, once it is complete and synced.
    */
   async writeFile(path: string, query: SQL): Promise<void> {
     const draft = path + draftSuffix;

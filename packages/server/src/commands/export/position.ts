@@ -10,9 +10,9 @@ export interface Position {
   readonly accountUUID: string;
   /** The time of the first events in the folder (ISO 8601); null: all events. */
   readonly since: string | null;
-  /** The folder has the events up to this sequence. */
+  /** The folder has the events up to this sequence number. */
   readonly through: number;
-  /** The position in the feed of owners; null before the first export is complete. */
+  /** The position in the owner feed; null before the first export is complete. */
   readonly owners: string | null;
   /** The number of event files, to detect missing files. */
   readonly files: number;

@@ -11,7 +11,7 @@ export interface Run {
   readonly files: EventFiles;
 }
 
-/** The maximum number of users per call of `listUserLinks` and `namePeople`. */
+/** The maximum number of users per call to `listUserLinks` and `namePeople`. */
 export const usersPerRead = 1_000;
 
 export const chunksOf = <Each>(list: readonly Each[], size: number): Each[][] =>

@@ -1,4 +1,4 @@
-/** The tables of an incremental export that each run replaces: contacts, links, owners, merges and event names. */
+/** The tables that each run of an incremental export replaces: contacts, links, owners, merges and event names. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { clause, literal, name, sql } from '../../reports/engine/sql.ts';
@@ -78,7 +78,7 @@ export const readContacts = async ({ store, account, writer }: Run): Promise<voi
   );
 };
 
-/** Rewrites the file of a table with the rows of users that were read again; the rows of other users stay. */
+/** Rewrites a table's file with the rows of the users that were read again; other users' rows stay. */
 const replaceUserRows = async (
   { folder, writer }: Run,
   table: string,
@@ -87,7 +87,7 @@ const replaceUserRows = async (
 ): Promise<void> => {
   const path = join(folder, `${table}.parquet`);
   const selectList = selectListOf(columns);
-  // A user whose links changed during the export was read again with a later page.
+  // A user whose links changed during the export was read again on a later page.
   const read = sql`SELECT ${selectList} FROM ${name(table)} SEMI JOIN (
     SELECT "userUUID", max(page) AS page FROM users GROUP BY "userUUID") newest USING ("userUUID", page)`;
   const unchanged = sql`SELECT * FROM read_parquet(${literal(path)}) ANTI JOIN users USING ("userUUID")`;

@@ -1,4 +1,4 @@
-/** The views over the files of an incremental export, for DuckDB. */
+/** DuckDB views over the files of an incremental export. */
 import { unlistedNameID } from '@firsthand/contract/labels';
 import { firstUnlistedID } from '../../store/rules/accounts/unlisted-names.ts';
 

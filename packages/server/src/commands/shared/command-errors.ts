@@ -1,8 +1,8 @@
-/** Exit codes and messages of failed commands. */
+/** The exit codes and messages of failed commands. */
 import { userInfo } from 'node:os';
 import { CommanderError } from 'commander';
 
-/** The flags or variables of a command are invalid. */
+/** A command's flags or variables are invalid. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -15,7 +15,7 @@ export const toExitCode = (error: unknown): number => {
 
 type ErrorWithCause = Error & { readonly code?: unknown; readonly cause?: unknown };
 
-/** Whether the error or one of its causes is a missing permission. */
+/** Whether the error, or one of its causes, is due to a missing permission. */
 const isForbidden = (error: unknown): boolean =>
   error instanceof Error &&
   (['EACCES', 'EPERM'].includes(String((error as ErrorWithCause).code)) ||
@@ -40,7 +40,7 @@ export const explain = (error: unknown): string => {
 };
 
 /**
- * Adds the cause to an `unavailable` refusal of the store. A server hides the cause from clients; a command's user
+ * Adds the cause to an `unavailable` refusal from the store. A server hides the cause from clients; a command's user
  * needs it.
  */
 export const withCause = (error: unknown, databaseURL: string): unknown => {

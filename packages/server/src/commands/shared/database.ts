@@ -10,7 +10,7 @@ export type DatabaseOptions = { readonly databaseUrl?: string; readonly json?: b
 
 export const addDatabase = (command: Command): Command => addSettings(command, ['databaseURL']).option(...jsonFlag);
 
-/** The URL of the database. Throws UsageError for a database in memory, which only its server can use. */
+/** Returns the database's URL. Throws UsageError for a database in memory, which only its server can use. */
 export const toDatabaseURL = (options: DatabaseOptions): string => {
   const { databaseURL } = toSettings(['databaseURL'], options);
   if (databaseURL !== 'sqlite::memory:') return databaseURL;
@@ -43,7 +43,8 @@ export const withStore = async <Result>(
 };
 
 /**
- * The internal number of the account in `--account`; undefined without the flag. Throws if the account does not exist.
+ * Returns the internal number of the account in `--account`; undefined without the flag. Throws if the account does not
+ * exist.
  */
 export const findAccountNumber = async (
   store: Store,
@@ -58,8 +59,8 @@ export const findAccountNumber = async (
 export type AccountOptions = DatabaseOptions & { readonly account?: string };
 
 /**
- * The account in `--account`, or the only account. Throws UsageError if there is no account, or if there are several
- * and the flag is missing.
+ * Returns the account in `--account`, or the only account. Throws UsageError if there is no account, or if there are
+ * several and the flag is missing.
  */
 export const chooseAccount = async (store: Store, options: AccountOptions): Promise<AccountSummary> => {
   const accounts = await store.listAccounts();

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { parseOrigin } from '@firsthand/contract/origins';
 
-/** The deploy folder is both in the repository and in the npm package. */
+/** The deploy folder is in both the repository and the npm package. */
 const readDeployFile = (name: string): string =>
   readFileSync(new URL(`../../../deploy/${name}`, import.meta.url), 'utf8');
 
@@ -63,7 +63,7 @@ export interface Snippet {
   readonly text: string;
 }
 
-/** The block of the example that forwards the path, with its comments. */
+/** The example's block that forwards the path, with its comments. */
 const pathBlock = /^([ \t]*)(?:location \/s\/|handle \/s\/\*|<Location \/s\/>)[\s\S]*?^\1(?:\}|<\/Location>)$/m;
 const upstreamBlock = /^upstream [\s\S]*?^\}$/m;
 const consolePart = /^# The console[\s\S]*/m;
@@ -87,7 +87,7 @@ export const createSnippets = (
   const find = (pattern: RegExp): string => pattern.exec(example)?.[0] ?? '';
   const snippets = [
     { place: 'Before the server blocks', text: find(upstreamBlock) },
-    { place: `In the block of ${host}`, text: find(pathBlock) },
+    { place: `In the block for ${host}`, text: find(pathBlock) },
     { place: 'After that block', text: consoleOrigin === undefined ? '' : find(consolePart) },
   ];
   return snippets.filter(({ text }) => text !== '').map(({ place, text }) => ({ place, text: adapt(text) }));

@@ -1,4 +1,4 @@
-/** Flags that several commands share, and the settings that the flags set. */
+/** Flags shared by several commands, and the settings that these flags set. */
 import { type Command, Option } from 'commander';
 import {
   type Config,

@@ -7,7 +7,7 @@ import type { Source } from '@firsthand/import-formats';
 
 const gzip = '1f8b';
 
-/** Returns the first four bytes of a file, in hexadecimal digits. */
+/** Returns a file's first four bytes, in hex. */
 export const readStart = async (path: string): Promise<string> => {
   const file = await open(path);
   try {
@@ -19,8 +19,8 @@ export const readStart = async (path: string): Promise<string> => {
 };
 
 /**
- * Opens a file that begins with the bytes `start`, and decompresses it. Not with DecompressionStream, which has no
- * back-pressure on Node 20.
+ * Opens a file that begins with the bytes `start`, and decompresses it. Doesn't use DecompressionStream, which has no
+ * backpressure on Node 20.
  */
 export const openSource = (path: string, start: string): Source => {
   const content = createReadStream(path);

@@ -12,7 +12,7 @@ import { readParquetMessages } from './parquet-rows.ts';
 const fixture = (name: string): string =>
   fileURLToPath(new URL(`../../../../import-formats/test/${name}`, import.meta.url));
 
-/** Writes a file of JSON lines as Parquet with these columns. Values nested deeper than `depth` become JSON strings. */
+/** Writes a JSON lines file as Parquet with these columns. Values nested deeper than `depth` become JSON strings. */
 const toParquet = async (name: string, columns: string, depth = -1): Promise<string> => {
   const path = join(temporaryFolder(), "it's.parquet");
   const instance = await DuckDBInstance.create(':memory:');
@@ -40,7 +40,7 @@ describe('a Parquet file', () => {
     ],
     ['ga4.jsonl', 'ga4', '* REPLACE (event_timestamp::BIGINT AS event_timestamp)', -1],
   ])(
-    'results in the same messages as a file of JSON lines with the same rows: %s',
+    'results in the same messages as a JSON lines file with the same rows: %s',
     async (name, format, columns, depth) => {
       const path = await toParquet(name, columns, depth);
       const source = Readable.toWeb(createReadStream(fixture(name))) as Source;

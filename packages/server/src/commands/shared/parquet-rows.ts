@@ -1,20 +1,20 @@
-/** Reads Parquet files of other tools, for `firsthand import`. */
+/** Reads other tools' Parquet files, for `firsthand import`. */
 import { DuckDBInstance } from '@duckdb/node-api';
 import { type FormatName, findFormat, formats, type Reading, UnreadableFileError } from '@firsthand/import-formats';
 
 const memoryLimit = '512MiB';
-/** DuckDB treats such a path as a pattern for several files. */
+/** DuckDB treats a path with these characters as a pattern. */
 const isPattern = (path: string): boolean => /[*?[]/.test(path);
 
 /**
  * Reads a file as messages, in order, and detects its format if none is given. `line` is the number of the row, from 1.
- * DuckDB converts each row to JSON, so that it has the same form as in a file of JSON lines.
+ * DuckDB converts each row to JSON, so that it has the same form as in a JSON lines file.
  */
 export async function* readParquetMessages(path: string, format?: FormatName): AsyncGenerator<Reading> {
   if (isPattern(path)) throw new UnreadableFileError(`rename the file: its path must not contain *, ? or [`);
   const instance = await DuckDBInstance.create(':memory:', {
     memory_limit: memoryLimit,
-    // Prevents a file's name or an unknown type from making DuckDB load extensions.
+    // Prevents a file's name or an unknown type from making DuckDB load an extension.
     autoinstall_known_extensions: 'false',
   });
   const connection = await instance.connect();

@@ -28,7 +28,7 @@ afterEach(() => {
 const printers: readonly (readonly [string, (text: string) => void])[] = [
   ['a line', printLine],
   [
-    'a cell of a table',
+    'a table cell',
     (text) =>
       printLine(
         toTable([
@@ -37,8 +37,8 @@ const printers: readonly (readonly [string, (text: string) => void])[] = [
         ]),
       ),
   ],
-  ['the first cell of a table', (text) => printLine(toTable([[text, 'x']]))],
-  ['the last cell of a table', (text) => printLine(toTable([['x', text]]))],
+  ['the first cell in a table', (text) => printLine(toTable([[text, 'x']]))],
+  ['the last cell in a table', (text) => printLine(toTable([['x', text]]))],
   ['an error message', printError],
   ['a value in JSON', (text) => printJSON({ a: text })],
   ['a name in JSON', (text) => printJSON({ [text]: 1 })],
@@ -100,7 +100,7 @@ describe('printCSV', () => {
   });
 });
 
-it('is used for all output of commands', () => {
+it('is used for all command output', () => {
   const folder = new URL('..', import.meta.url);
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   const files = names.filter((name) => /(?<!\.test)\.ts$/.test(name) && !name.endsWith('printing.ts'));

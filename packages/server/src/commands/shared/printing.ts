@@ -1,4 +1,4 @@
-/** Prints the output of commands (JSON, CSV, tables or lines) and error messages. */
+/** Prints command output (JSON, CSV, tables or lines) and error messages. */
 
 /**
  * Control characters (C0, DEL, C1), format characters (including bidirectional controls), line and paragraph

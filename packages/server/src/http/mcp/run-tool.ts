@@ -8,6 +8,7 @@ import { toInputSchema } from '@firsthand/contract/input-schema';
 import { type Operation, type OperationName, operations } from '@firsthand/contract/operations';
 import type { Tool as ListedTool } from '@modelcontextprotocol/server';
 import type * as z from 'zod';
+import { formatCount } from '../../shared/format-count.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Caller } from '../access/caller.ts';
 import { checkRight } from '../access/rights.ts';
@@ -100,7 +101,7 @@ const listExclusions = (tool: Tool, { robots }: Fields, data: object, kind: Toke
       ? ['Events of known bots are not counted; `robots: "include"` counts them.']
       : []),
     ...(nextCursor ? ['There are more entries: send `nextCursor` as `cursor`.'] : []),
-    ...(others?.groups ? [`${others.groups} more rows are only counted, in \`others\`.`] : []),
+    ...(others?.groups ? [`Rows that are only counted, in \`others\`: ${others.groups}.`] : []),
     ...(kind === 'agent' ? ['E-mail addresses are hidden: a token of kind agent reads counts only.'] : []),
   ];
 };
@@ -117,7 +118,7 @@ const rangeOf = (tool: Tool, data: Fields, fields: Fields, { access, time }: Cal
 
 export const refusalText = ({ code, message, retryAfterSeconds }: Refusal): string =>
   cleanText(
-    `${statusOf(code)} ${code}: ${message}${/[.?]$/.test(message) ? '' : '.'}${retryAfterSeconds === undefined ? '' : ` Try again in ${Math.ceil(retryAfterSeconds)} seconds.`}`,
+    `${statusOf(code)} ${code}: ${message}${/[.?]$/.test(message) ? '' : '.'}${retryAfterSeconds === undefined ? '' : ` Try again in ${formatCount(Math.ceil(retryAfterSeconds), 'second')}.`}`,
   );
 
 /** Returns an answer as JSON. Throws Refusal if it is too long. */

@@ -11,7 +11,7 @@ export type Import = ResponseFor<'listImports'>['import'][number];
 
 const consequencesOf = ({ kind, imported }: Import): string =>
   kind === 'events'
-    ? `Its ${formatWhole(imported)} records are removed: events, links of browsers to contacts, and the contacts that it created. Contacts that have changed since, or that other data belongs to, stay.`
+    ? `Its ${formatWhole(imported)} ${imported === 1 ? 'record is' : 'records are'} removed: events, links of browsers to contacts, and the contacts that it created. Contacts that have changed since, or that other data belongs to, stay.`
     : 'The contacts that it created are removed, and values that it replaced are restored where they are still those of the file. Contacts that have changed since, or that other data belongs to, stay.';
 
 export const UndoImport = ({ of, after }: { readonly of: Import; readonly after: () => void }) => {

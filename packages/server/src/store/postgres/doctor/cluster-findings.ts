@@ -1,4 +1,6 @@
 /** Examines a Citus cluster for `firsthand doctor`: what its workers store, and any problems. */
+
+import { formatCount } from '../../../shared/format-count.ts';
 import type { Finding } from '../../doctor-findings.ts';
 import { readUsage } from '../accounts/usage.ts';
 import { listUndistributed, listUnsafeWorkers } from '../database/citus.ts';
@@ -113,7 +115,7 @@ const largestFinding = async (
       ok: isAlone,
       detail: isAlone
         ? `${accountUUID}: ${where}; it is alone there and can only grow with that machine`
-        : `${accountUUID}: ${where}, with ${accounts.length - 1} other accounts: ` +
+        : `${accountUUID}: ${where}, with ${formatCount(accounts.length - 1, 'other account')}: ` +
           `SELECT isolate_tenant_to_new_shard('account_position', ${account}, 'CASCADE', shard_transfer_mode := 'block_writes') gives it ` +
           'its own part; writes to these accounts wait meanwhile',
     },
@@ -130,7 +132,7 @@ export const examineCluster = async (db: Connection): Promise<{ findings: Findin
   const parts = await readParts(db);
   const workers = await readWorkers(db, parts);
   const detail = workers
-    .map(({ name, parts: count, bytes }) => `${name} has ${count} parts, ${bytes} bytes`)
+    .map(({ name, parts: count, bytes }) => `${name} has ${formatCount(count, 'part')}, ${bytes} bytes`)
     .join('; ');
   return {
     findings: [

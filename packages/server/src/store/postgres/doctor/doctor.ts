@@ -1,5 +1,6 @@
 /** Examines a PostgreSQL database for `firsthand doctor`. */
 
+import { formatCount } from '../../../shared/format-count.ts';
 import { dayMilliseconds } from '../../../shared/time.ts';
 import {
   checkClock,
@@ -32,7 +33,7 @@ const examineRows = async (db: HeldConnection, options: ExamineOptions): Promise
     {
       name: 'accounts',
       ok: totals.accounts > 0,
-      detail: `${totals.accounts}, with ${totals.tokens} live server ${totals.tokens === 1 ? 'token' : 'tokens'}`,
+      detail: `${totals.accounts}, with ${formatCount(totals.tokens, 'live server token')}`,
     },
     checkClock(totals.day),
     checkRefused(totals),

@@ -4,6 +4,7 @@
  */
 import { accessSync, constants, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { formatCount } from '../../../shared/format-count.ts';
 import { dayMilliseconds } from '../../../shared/time.ts';
 import type { ExamineOptions, Finding } from '../../doctor-findings.ts';
 import { isBackupName, openBackupFolder } from './backup-folder.ts';
@@ -36,7 +37,7 @@ export const examineBackup = (path: string, { backupDir }: ExamineOptions): Find
 
 const formatDuration = (milliseconds: number): string => {
   const minutes = milliseconds / 60_000;
-  if (minutes < 2) return `${Math.round(milliseconds / 1_000)} seconds`;
+  if (minutes < 2) return formatCount(Math.round(milliseconds / 1_000), 'second');
   return minutes < 120 ? `${Math.round(minutes)} minutes` : `${(minutes / 60).toFixed(1)} hours`;
 };
 

@@ -1,6 +1,7 @@
 /** Examines a database for `firsthand doctor`. Read-only. */
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
+import { formatCount } from '../../../shared/format-count.ts';
 import {
   checkClock,
   checkProxy,
@@ -38,7 +39,7 @@ const examineServer = (path: string): Finding => {
 
 const examineEvents = (db: Connection): Finding => {
   const damaged = countDamagedBlocks(db);
-  return { name: 'events', ok: damaged === 0, detail: `${damaged} damaged blocks` };
+  return { name: 'events', ok: damaged === 0, detail: formatCount(damaged, 'damaged block') };
 };
 
 const examineRefused = (db: Connection): Finding => {
@@ -73,7 +74,7 @@ const examineRows = (db: Connection, options: ExamineOptions): Finding[] => {
   return [
     { name: 'SQLite', ok: true, detail: sqlite },
     { name: 'structure', ok: damage.join() === 'ok', detail: damage.join('; ') },
-    { name: 'references', ok: orphans.length === 0, detail: `${orphans.length} dangling references` },
+    { name: 'references', ok: orphans.length === 0, detail: formatCount(orphans.length, 'dangling reference') },
     {
       name: 'schema',
       ok: isCurrent,
@@ -82,7 +83,7 @@ const examineRows = (db: Connection, options: ExamineOptions): Finding[] => {
     {
       name: 'accounts',
       ok: accounts > 0,
-      detail: `${accounts}, with ${tokens} live server ${tokens === 1 ? 'token' : 'tokens'}`,
+      detail: `${accounts}, with ${formatCount(tokens, 'live server token')}`,
     },
     checkClock(day),
     { name: 'erasures', ok: true, detail: `${erasing} in progress` },

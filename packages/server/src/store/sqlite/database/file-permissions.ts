@@ -76,5 +76,5 @@ export const examinePermissions = (path: string): Finding => {
     ...(openFiles.length > 0 ? [`chmod 600 ${openFiles.join(' ')}`] : []),
   ];
   if (advice.length > 0) return finding(false, `other users can read the data: ${advice.join('; ')}`);
-  return finding(true, `only user ${owner} can read the ${files.length} files`);
+  return finding(true, `only user ${owner} can read the ${files.length === 1 ? 'file' : `${files.length} files`}`);
 };

@@ -1,4 +1,6 @@
 /** Checks that a file is an intact Firsthand database before it counts as a backup. */
+
+import { formatCount } from '../../../shared/format-count.ts';
 import { StoreUnusable } from '../../unusable.ts';
 import { recordHeaderOf } from '../erasure/erasure-record.ts';
 import { countDamagedBlocks } from '../event-log/event-log.ts';
@@ -15,7 +17,7 @@ const examine = (db: Connection): string[] => {
   // Skipped for an older schema, which lacks blocks or checksums.
   if (db.pragma('user_version', { simple: true }) !== getNewestMigration()) return [];
   const damaged = countDamagedBlocks(db);
-  return damaged > 0 ? [`${damaged} damaged blocks of events`] : [];
+  return damaged > 0 ? [`${formatCount(damaged, 'damaged block')} of events`] : [];
 };
 
 /**
