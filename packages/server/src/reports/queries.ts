@@ -99,7 +99,7 @@ export interface Measures {
     /** Sessions with a single event, which is a page view (has the attribute `path`). */
     readonly bounces: number;
     readonly pages: number;
-    /** The sum of the durations from the first to the last event. */
+    /** The sum of the sessions' durations, from first to last event. */
     readonly milliseconds: number;
   };
 }
@@ -218,8 +218,7 @@ export interface FunnelQuery extends QueryBase {
 }
 /**
  * For each step after the first, the time from the first step in milliseconds; null if no person reached it. The time
- * ends at the first event that completes the step, and starts at the latest first-step event from which the step can be
- * completed then.
+ * ends at the first event that completes the step, and starts at the latest first-step event that leads to it.
  */
 type StepTimes = readonly ({ readonly average: number; readonly median: number; readonly p95: number } | null)[];
 /**

@@ -9,7 +9,7 @@ import type { RequestFields } from '../request/input.ts';
 import type { AddressOf } from './client-address.ts';
 import type { RateLimit } from './rate-limits.ts';
 
-/** Returns the user name of Basic authentication (RFC 7617), in which Segment's clients send the token. */
+/** Returns the user name from Basic authentication (RFC 7617), in which Segment's clients send the token. */
 export const basicToken = (headers: Headers): string | undefined => {
   const [, encoded] = /^Basic +([A-Za-z0-9+/=_-]{1,400}) *$/i.exec(headers.get('authorization') ?? '') ?? [];
   return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString('utf8').split(':')[0] || undefined;
@@ -86,7 +86,7 @@ interface AuthenticationOptions {
  * immediately. Any other token is a guess. Each address may make a few guesses; after that, guesses get 429 without a
  * lookup.
  *
- * A result is cached until the next turn of the event loop or the next commit. The requests of one turn were all sent
+ * A result is cached until the next turn of the event loop or the next commit. All requests in one turn were sent
  * before it began, and on a busy server nearly all use the same few tokens.
  */
 export const createAuthentication = ({

@@ -77,7 +77,7 @@ export const toStoreCaller = (caller: Caller): StoreCaller => ({
 });
 
 /**
- * Returns the account of a request: the token's own or, for an operator, the one in accountUUID. Throws Refusal if an
+ * Returns a request's account: the token's own or, for an operator, the one in accountUUID. Throws Refusal if an
  * operator sends no accountUUID, or if the accountUUID is unknown or belongs to another account.
  */
 export const namedAccount = async (

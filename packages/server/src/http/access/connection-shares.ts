@@ -1,4 +1,4 @@
-/** Limits the connections of one address (except a trusted proxy's) and the requests queued on one connection. */
+/** Limits the connections from one address (except a trusted proxy's) and the requests queued on one connection. */
 import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { createNetworkHash, createNetworkMatcher, networkOf, normalizeAddress } from './client-address.ts';
@@ -12,7 +12,7 @@ const maxUnauthenticated = 100;
 const maxWaiting = 4;
 
 interface Share {
-  /** The number of connections of an address. */
+  /** The number of connections from an address. */
   count: number;
   /** The connections that have not sent a valid token, oldest first. */
   readonly unauthenticated: Set<Socket>;

@@ -1,6 +1,6 @@
 /**
- * Limits the event names that the pages of one network may add to catalogues, so that no network can use up an
- * account's quota.
+ * Limits the event names that pages in one network may add to catalogues, so that no network can use up an account's
+ * quota.
  */
 import { BoundedMap } from '../../shared/bounded-map.ts';
 import { Refusal } from '../../shared/refusal.ts';

@@ -67,7 +67,7 @@ const sendTimed = async (url: string, headers = {}) => {
 };
 
 // Retried, because a busy machine can take a second even without a delay.
-it('delays each 429 from another limit by a second, unless a proxy at a private address forwards it', {
+it('delays each 429 from another limit by a second, unless a proxy at a private address forwards the request', {
   retry: 4,
 }, async () => {
   const { url } = await serveHere({ RATE_LIMIT: 'user=0.001/1' });

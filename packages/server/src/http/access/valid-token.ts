@@ -30,8 +30,8 @@ export const tokensIn = function* (bytes: Uint8Array): Generator<string> {
 };
 
 /**
- * Yields the tokens of a request lazily. Most requests have no invalid token, and creating an Error for each token
- * source would cost 10 µs.
+ * Yields a request's tokens lazily. Most requests have no invalid token, and creating an Error for each token source
+ * would cost 10 µs.
  */
 const tokensOf = function* (c: Context, query: RequestFields, text: Uint8Array | undefined): Generator<string> {
   const outer = namedToken(query, c.req.raw.headers);
@@ -43,9 +43,7 @@ const tokensOf = function* (c: Context, query: RequestFields, text: Uint8Array |
   if (text) yield* tokensIn(text);
 };
 
-/**
- * Resolves with the access of the first valid token; undefined if there is none. Rejects if the store can't look it up.
- */
+/** Resolves with the first valid token's access; undefined if there is none. Rejects if the store can't look it up. */
 export type FindValidToken = (c: Context, query: RequestFields, text?: Uint8Array) => Promise<Access | undefined>;
 
 export const createFindValidToken =

@@ -1,4 +1,4 @@
-/** Creates the parts of the console's own requests: sign-in, members, invitations and passkeys. */
+/** Creates the parts that handle the console's own requests: sign-in, members, invitations and passkeys. */
 import type { Context } from 'hono';
 import type { Access, Store } from '../../store/store.ts';
 import type { AddressOf } from '../access/client-address.ts';
@@ -30,7 +30,7 @@ interface Dependencies {
   readonly agentOf: (c: Context) => Agent;
   readonly passwords: Passwords;
   readonly signInCodes: SignInCodes;
-  /** The rate of guesses at codes, by address. */
+  /** How often an address may guess codes. */
   readonly unknownTokenRate: Rate;
   /** The origin whose pages may sign in, in addition to pages on this machine. */
   readonly consoleOrigin: string | undefined;

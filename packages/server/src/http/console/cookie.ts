@@ -45,7 +45,10 @@ const tokenIDIn = (text: string): string | undefined => textForm.exec(text)?.[1]
 const separator = '~';
 const maxValueLength = maxInCookie * 128;
 
-/** This header has the tokenID of the session that a console page was loaded with, or `1` before the page knows it. */
+/**
+ * The header with the tokenID of the session that a console page was loaded with, or `1` before the page has received
+ * it.
+ */
 export const consoleHeader = 'x-firsthand-console';
 
 /**
@@ -90,8 +93,8 @@ export const sessionsOf = (headers: Headers): readonly string[] => {
 };
 
 /**
- * Returns the secret of the session that the page was loaded with, or of the latest sign-in if the page doesn't know a
- * session.
+ * Returns the secret of the session that the page was loaded with, or of the latest sign-in if the page hasn't received
+ * its session yet.
  */
 export const sessionOf = (headers: Headers): string | undefined => {
   const texts = sessionsOf(headers);

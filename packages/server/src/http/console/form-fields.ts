@@ -3,7 +3,7 @@ import { Refusal } from '../../shared/refusal.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Returns the text of a field; undefined if it is absent or empty. */
+/** Returns a field's text; undefined if it is absent or empty. */
 export const optionalText = (fields: Fields, name: string): string | undefined => {
   const value = fields[name];
   if (value === undefined || value === null || value === '') return undefined;
@@ -11,7 +11,7 @@ export const optionalText = (fields: Fields, name: string): string | undefined =
   throw new Refusal('invalid_field', { field: name, message: `\`${name}\` must be text` });
 };
 
-/** Returns the text of a field. Throws a Refusal if it is absent or empty. */
+/** Returns a field's text. Throws a Refusal if it is absent or empty. */
 export const requiredText = (fields: Fields, name: string): string => {
   const text = optionalText(fields, name);
   if (text === undefined) throw new Refusal('missing_field', { field: name });

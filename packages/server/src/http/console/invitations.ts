@@ -1,4 +1,4 @@
-/** Returns the details of invitations, and accepts invitations. */
+/** Returns invitation details, and accepts invitations. */
 import { memberNameField, roleOf } from '@firsthand/contract/account/members';
 import { check } from '@firsthand/contract/checking';
 import type { Context } from 'hono';

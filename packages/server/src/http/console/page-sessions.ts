@@ -1,4 +1,4 @@
-/** The sessions of the browser that sends a request to the console, and the cookie that holds them. */
+/** Manages the requesting browser's console sessions, and the cookie that holds them. */
 import type { Context } from 'hono';
 import { Refusal } from '../../shared/refusal.ts';
 import type { RequestFields } from '../request/input.ts';
@@ -20,7 +20,7 @@ interface Dependencies {
 }
 
 export const createPageSessions = ({ sessions, consoleOrigin, now }: Dependencies) => {
-  /** Responds with the cookie of these sessions. */
+  /** Responds with the cookie for these sessions. */
   const respondWith = (
     c: Context,
     exchange: Exchange,

@@ -149,8 +149,8 @@ export const createPasswords = (cost: Cost = defaultCost, deriving: Derive = der
       hashFrom(headWith(salt), password, waiter),
 
     /**
-     * Returns the hashes that match the password. Rejects like `hash`. Hashes once per salt, and once if there are no
-     * hashes: all hashes of an e-mail address share a salt, so timing doesn't reveal how many there are.
+     * Returns the hashes that match the password. Rejects like `hash`. Hashes once per salt, and also once if there are
+     * no hashes: all hashes for an e-mail address share a salt, so timing doesn't reveal how many there are.
      */
     async matching(
       password: string,

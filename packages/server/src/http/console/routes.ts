@@ -1,5 +1,5 @@
 /**
- * Routes of the console's own requests: sign-in and sign-out, invitations, password changes, passkeys and the sample
+ * Routes for the console's own requests: sign-in and sign-out, invitations, password changes, passkeys and the sample
  * shop.
  */
 import { limits } from '@firsthand/contract/limits';
@@ -88,7 +88,9 @@ export const createConsoleRoutes = ({
     return jsonResponse(exchange, { status: '200' });
   };
 
-  /** Returns the browser's sessions. Having none is not an error, which the browser would log to its console. */
+  /**
+   * Returns the browser's sessions. Having none is not an error, because the browser would log an error to its console.
+   */
   const getSession = async (c: Context, exchange: Exchange): Promise<Response> => {
     const open = (await sessions.ofBrowser(c)).map(({ access }) => access);
     const summaries = await sessions.describe(open);

@@ -55,9 +55,9 @@ export const createSessions = ({ store, signIns, now }: Dependencies) => {
   };
 
   /**
-   * Returns the session with this secret; undefined if the session has ended or never existed. Unlike for other tokens,
-   * an unknown secret doesn't count as a guess: cookies can contain ended sessions, and session secrets can't be
-   * guessed.
+   * Returns the session with this secret; undefined if the session has ended or never existed. Unlike with other
+   * tokens, an unknown secret doesn't count as a guess: cookies can contain ended sessions, and session secrets can't
+   * be guessed.
    */
   const find = async (text: string): Promise<OpenSession | undefined> => {
     const access = await store.findAccess(hashToken(text), now());

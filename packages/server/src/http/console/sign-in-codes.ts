@@ -1,4 +1,4 @@
-/** Codes of one-time sign-in links for the server's operator. Only their hashes are stored, in memory. */
+/** Codes for one-time sign-in links for the server's operator. Only their hashes are stored, in memory. */
 import { nanoid } from 'nanoid';
 import { hashToken } from '../../ingest/token.ts';
 

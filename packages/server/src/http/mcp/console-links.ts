@@ -9,7 +9,7 @@ export interface ConsolePage {
 const dayIn = (timeZone: string, time: number): string =>
   new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' }).format(time);
 
-/** Returns the range of a report as the console's parameters. The console's `to` is the last day in the range. */
+/** Returns a report's range as console parameters. The console's `to` is the last day in the range. */
 export const rangeParameters = (data: object): Readonly<Record<string, string>> => {
   const { from, to, timezone } = data as { readonly from: string; readonly to: string; readonly timezone: string };
   return { from: dayIn(timezone, Date.parse(from)), to: dayIn(timezone, Date.parse(to) - 1) };

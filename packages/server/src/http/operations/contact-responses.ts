@@ -1,4 +1,4 @@
-/** Contacts, claims, links and merges, as responses contain them. */
+/** Converts contacts, claims, links and merges to the form that responses use. */
 import type { OutputOf } from '@firsthand/contract/operations';
 import type {
   ClaimDetail,

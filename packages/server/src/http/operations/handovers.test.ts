@@ -71,7 +71,7 @@ describe('a handover', () => {
   it.each<[what: string, fields: Fields, headers: Record<string, string>, field: string]>([
     ['on another host', { to: 'elsewhere.example' }, { ...browser, Origin: 'https://elsewhere.example' }, 'handover'],
     ['by a page on another host', {}, { ...browser, Origin: 'https://elsewhere.example' }, 'to'],
-    ['by a page without an Origin', {}, { ...browser, Origin: 'null' }, 'to'],
+    ['by a page with an opaque origin', {}, { ...browser, Origin: 'null' }, 'to'],
     ['on a subdomain', { to: `a.${to}` }, { ...browser, Origin: `https://a.${to}` }, 'handover'],
     ['on another port', { to: `${to}:8443` }, { ...browser, Origin: `https://${to}:8443` }, 'handover'],
     ['coming from another host', { from: 'elsewhere.example' }, arriving, 'handover'],

@@ -9,8 +9,7 @@ import { accountOf, type Caller } from '../access/caller.ts';
 import { type Reply, successResponse } from '../operation-route.ts';
 
 /**
- * Whether a request comes from a page on this host. A request without an Origin also passes, because a page did not
- * send it.
+ * Whether a request comes from a page on this host. A request without an Origin also passes, because no page sent it.
  */
 const isFrom = (host: string, headers: Headers): boolean => {
   const origin = headers.get('origin');

@@ -1,7 +1,7 @@
 import type { Problem } from '@firsthand/contract/response';
 import type { ImportOutcome, ImportStep } from '../../store/store.ts';
 
-/** A record of a request: what to store, or why it is refused. */
+/** A record in a request: what to store, or why it is refused. */
 export type SentRecord = ImportStep | Problem;
 
 export const isStep = (record: SentRecord): record is ImportStep => !('code' in record);
@@ -9,8 +9,7 @@ export const isStep = (record: SentRecord): record is ImportStep => !('code' in 
 type Accepted = Exclude<ImportOutcome, { readonly refused: unknown }>;
 
 /**
- * Returns an outcome for each record of a request, given the outcomes of the steps: only the steps were sent to the
- * store.
+ * Returns an outcome for each record in a request, given the steps' outcomes: only the steps were sent to the store.
  */
 export const splitOutcomes = (
   sent: readonly SentRecord[],

@@ -42,7 +42,7 @@ describe('importEvents', () => {
     ]);
   });
 
-  it('creates the contact of an identify message, and assigns the browser’s events to it', async () => {
+  it('creates the contact in an identify message, and assigns the browser’s events to it', async () => {
     const importID = await createImport('identify.jsonl');
     const { body } = await post('/import/importEvents', {
       ...{ importID, position: 0, isLast: true },
@@ -90,7 +90,7 @@ describe('importEvents', () => {
     ]);
   });
 
-  it('stores nothing for tokens of pages and viewers, for other accounts, and at other positions', async () => {
+  it('stores nothing for tokens of other kinds, for other accounts, and at other positions', async () => {
     const importID = await createImport('hostile.jsonl');
     const fields = { importID, position: 0, message: [message({ anonymousId: 'visitor-of-hostile-files' })] };
     for (const token of [scene.tokens.browser, scene.tokens.viewer, scene.tokens.editor]) {

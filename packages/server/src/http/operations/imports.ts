@@ -40,7 +40,8 @@ const endOf = (imports: readonly Import[], beyond: ImportPosition | undefined): 
 };
 
 /**
- * Removes the original time of a message that another server stored, because that server has corrected the timestamp.
+ * Removes a message's original time if another server stored the message, because that server has corrected the
+ * timestamp.
  */
 const withCorrectedTime = (message: unknown): unknown => {
   if (!isRecord(message) || message.timestamp === undefined) return message;

@@ -47,7 +47,7 @@ describe('events sent with a browser token', () => {
     expect(await attributesOf(userUUID)).toEqual([{ price: '9', ...onWindows }, onPhone, onPhone, onWindows, onPhone]);
   });
 
-  it('are found by label, and exported with labels', async () => {
+  it('can be found by label, and are exported with labels', async () => {
     const userUUID = newUserUUID();
     const { body } = await send(
       '/createContact',
@@ -118,7 +118,7 @@ describe('events sent with a server token', () => {
   });
 });
 
-describe('an attribute with the name of a label', () => {
+describe('an attribute with a label’s name', () => {
   const forged = [
     { attrID: '$browser', attrValue: 'forged' },
     { attrID: '$mine', attrValue: 'kept' },

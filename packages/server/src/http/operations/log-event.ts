@@ -5,7 +5,7 @@
  * 2. `contextOf`: received time, the sender's clock error, whether it is a bot, labels.
  * 3. `toEvent`: checks the time and builds the event to store.
  * 4. `limitNewNames`: limits the names that one network may add.
- * 5. `store.logEvents`: recognizes repeats, finds the user and the contact, and resolves once the commit is on disk.
+ * 5. `store.logEvents`: recognizes duplicates, finds the user and the contact, and resolves once the commit is on disk.
  * 6. `toResult`: stored, duplicate or refused. `storeRefused` lists refused events, to be fixed and resent.
  * 7. `createLogEventReply`, `createLogEventsReply`: count the outcomes, and respond with JSON, an image, or a renewed
  *    cookie.

@@ -5,7 +5,7 @@ import { emptyResponse } from '../responses/responses.ts';
 import { createRouteServer } from '../routes.ts';
 import { createAdmission, createBodyMemoryLimit } from './admission.ts';
 
-/** Opens a route with a limit of 10,000 bytes. It reads a body, and responds when `respondToAll` is called. */
+/** Creates a route with a limit of 10,000 bytes. It reads a body, and responds when `respondToAll` is called. */
 const open = () => {
   const waiting: (() => void)[] = [];
   let read = 0;
@@ -59,7 +59,7 @@ test('refuses a body without Content-Length after reading it', async () => {
 
 const kibibyte = 1024;
 
-/** Opens arrivals with a limit of 100 KiB. `aborted` lists the names of the aborted bodies. */
+/** Creates a limit of 100 KiB on arriving bodies. `aborted` lists the names of the aborted bodies. */
 const openArrivals = () => {
   const arrive = createBodyMemoryLimit(100 * kibibyte);
   const aborted: string[] = [];

@@ -55,7 +55,7 @@ describe('labels', () => {
     ],
     ['a desktop', windows, { 'sec-ch-ua-mobile': '?0' }, label('Chrome', 'Windows', 'desktop')],
     [
-      'nothing, if they are invalid',
+      'nothing if the hints are invalid',
       windows,
       { 'sec-ch-ua': '"'.repeat(300), 'sec-ch-ua-mobile': '1', 'sec-ch-ua-platform': '"TempleOS"' },
       label('Chrome', 'Windows', 'desktop'),

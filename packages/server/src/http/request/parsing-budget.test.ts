@@ -133,7 +133,7 @@ describe('a browser token from an address whose parsing budget is used up', () =
   });
   afterAll(() => scene.close());
 
-  it('can send no more bodies, valid or not, although a server token can', async () => {
+  it('gets no further bodies parsed, valid or not, although a server token still does', async () => {
     const send = (tokenUUID: string, kilobytes = 30) => {
       const body = `{"tokenUUID":"${tokenUUID}","padding":"${'x'.repeat(kilobytes * 1_024)}" broken`;
       return scene.send(`/event/logEvent?tokenUUID=${tokenUUID}`, { method: 'POST', body });

@@ -1,4 +1,6 @@
-/** CORS headers: pages on any origin may read responses of operations open to pages, without credentials. */
+/**
+ * CORS headers: pages on any origin may read responses from operations that are open to pages, without credentials.
+ */
 import { consoleHeader } from '../console/cookie.ts';
 
 export const openHeaders = {

@@ -1,12 +1,12 @@
 /**
- * Maps messages of Segment's HTTP API to operations of Firsthand. These are pure functions: the same message always
- * produces the same input.
+ * Maps Segment HTTP API messages to Firsthand operations. These are pure functions: the same message always produces
+ * the same input.
  *
  * - `track`: logEvent with the name `event` and the attributes `properties`
- * - `page`, `screen`: logEvent of a page view, with path, title, referrer and campaign
+ * - `page`, `screen`: logEvent for a page view, with path, title, referrer and campaign
  * - `group`: logEvent `Group joined` with `groupId` and the group's traits
  * - `identify`: createContact, which links the browser; without `userId` or `traits.email` logEvent `Identified`
- * - `alias`: createContact of `userId`, which links the browser `previousId`
+ * - `alias`: createContact for `userId`, which links the browser `previousId`
  */
 import { createHmac } from 'node:crypto';
 import { isRecord } from '@firsthand/contract/checking';
@@ -18,8 +18,8 @@ import type { RequestFields } from '../request/input.ts';
 import { pageViewName } from '../script-tag.ts';
 
 /**
- * The input of an operation. It is checked like the input of any other request. The `contactEmailaddress` of an event
- * is the address of its contact, and must be replaced with the contactUUID.
+ * An operation's input, which is checked like any other request's. An event's `contactEmailaddress` is its contact's
+ * address, and must be replaced with the contactUUID.
  */
 export interface SegmentCall {
   readonly operation: 'logEvent' | 'createContact';
@@ -187,7 +187,7 @@ const createCalls = (message: RequestFields, { fromBrowser, hashKey, userIDIsEma
       operation: 'logEvent',
       input: {
         userUUID,
-        // With a browser token, the claim of an identify message links the events to the contact.
+        // With a browser token, an identify message's claim links the events to the contact.
         ...(!fromBrowser && key),
         eventName,
         eventUUID: messageId,

@@ -148,7 +148,7 @@ const takeLimits = (
 /** The properties that all these routes share. */
 const common = { name: 'segment', methods: ['POST'], openToPages: true, refuse } as const;
 
-/** Returns a function that creates the route of a batch or, with a type, of single messages. */
+/** Returns a function that creates a route for batches or, with a type, for single messages. */
 const createMessageRoutes = (options: SegmentOptions) => {
   const { admit, budgetOf, authenticateCaller, now } = options;
   const runMessages = createMessageRunner(options);

@@ -1,5 +1,5 @@
 /**
- * Runs the operations of a request's messages in order, so that a contact exists before its events. A refused message
+ * Runs the operations for a request's messages in order, so that a contact exists before its events. A refused message
  * is added to the list of refused requests and doesn't fail the other messages, because clients drop a batch after a
  * 4xx response. If the store is unavailable, the request fails: the client retries it, and eventUUIDs and requestUUIDs
  * prevent duplicates.

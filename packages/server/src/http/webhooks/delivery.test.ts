@@ -21,7 +21,7 @@ interface Sent {
 
 let site: Site;
 let stop: () => Promise<void> = async () => {};
-/** The time of the service, which tests advance. */
+/** The service's time, which tests advance. */
 let time: number;
 let sent: Sent[];
 let answer: (sent: Sent) => Answer | Promise<Answer>;
@@ -278,7 +278,7 @@ describe('deliveries', () => {
     expect(warnings).toEqual([{ webhookID, reason: 'gone', failure: 'HTTP 410' }]);
   });
 
-  it('disable a webhook if all attempts of a delivery fail and no other succeeds', async () => {
+  it('disable a webhook if all attempts at a delivery fail and no other delivery succeeds', async () => {
     const webhookID = await createWebhook();
     answer = () => 500;
     await logEvents(1);

@@ -30,7 +30,7 @@ const maxCycleMilliseconds = 5_000;
 /** A webhook with no messages to send stores its cursor once per this many sequence numbers. */
 const sequencesPerSave = 10_000;
 
-/** The statuses with which an endpoint asks for fewer requests. */
+/** The statuses that mean that an endpoint is overloaded. */
 const slowStatuses = [429, 502, 503, 504];
 
 type DeliveryStore = Pick<
@@ -101,7 +101,7 @@ const toDelivery = ({ sequence, earlier, attempt }: Result, time: number, random
   };
 };
 
-/** Returns the changes to the webhook that result from the attempts of a batch. */
+/** Returns the changes to the webhook that result from a batch's attempts. */
 const toRecord = (webhook: Webhook, results: readonly Result[], time: number, random: () => number) => {
   const attempts = results.flatMap(({ attempt }) => attempt ?? []);
   const succeeded = attempts.some((attempt) => attempt.succeeded);

@@ -106,7 +106,7 @@ export interface Body {
   };
 }
 
-/** Builds the body of a message; undefined if its contact no longer exists. */
+/** Builds a message's body; undefined if its contact no longer exists. */
 export const buildBody = async (
   store: MessageStore,
   webhook: DataRequest & Pick<Webhook, 'webhookID'>,

@@ -13,7 +13,7 @@ const verify = (secretTime: number, headers: Record<string, string>, text = body
   new Webhook(formatSecret(key, { webhookID: 'w1', secretTime })).verify(text, headers);
 
 describe('signatures', () => {
-  it('are accepted by the verifier of Standard Webhooks', () => {
+  it('are accepted by the Standard Webhooks verifier', () => {
     expect(verify(webhook.secretTime, sign())).toEqual(JSON.parse(body));
     expect(() => verify(webhook.secretTime, sign(), `${body} `)).toThrow('No matching signature found');
     expect(() => verify(webhook.secretTime + 1, sign())).toThrow('No matching signature found');

@@ -1,6 +1,6 @@
 /**
- * Passkey requests of the console: options for using or creating a passkey, and a member's own passkeys. `sign-in.ts`
- * and `invitations.ts` verify the responses.
+ * Handles the console's passkey requests: options for using or creating a passkey, and a member's own passkeys.
+ * `sign-in.ts` and `invitations.ts` verify the responses.
  */
 import type { Context } from 'hono';
 import { Refusal } from '../../../shared/refusal.ts';

@@ -25,12 +25,12 @@ import { findShownNames } from './view-names.ts';
 interface Dependencies {
   readonly store: Pick<Store, 'listCatalogue'> & SharedReportsDependencies['store'];
   readonly handlers: SharedReportsDependencies['handlers'];
-  /** The rate of wrong secrets, by address. */
+  /** How often an address may send wrong secrets. */
   readonly unknownTokenRate: Rate;
   readonly addressOf: AddressOf;
   readonly admit: Admit;
   readonly budgetOf: BudgetOf;
-  /** The console page, for an address one level deeper; undefined if no console is served. */
+  /** The console page, adapted to an address one level deeper; undefined if no console is served. */
   readonly page: string | undefined;
   readonly now: () => number;
 }

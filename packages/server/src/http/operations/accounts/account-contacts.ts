@@ -45,7 +45,7 @@ export const checkAccountContacts = (list: readonly unknown[] = []) => {
   return {
     /** The valid contacts, for the store. */
     contacts: entries.filter(isContact),
-    /** Returns the results of all entries, in their order. `outcomes` are the store's outcomes for `contacts`. */
+    /** Returns each entry's result, in order. `outcomes` are the store's outcomes for `contacts`. */
     toResults: (outcomes: readonly ContactOutcome[]): ContactResult[] => {
       let next = 0;
       return entries.map((entry, index) =>

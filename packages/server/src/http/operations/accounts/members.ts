@@ -9,7 +9,7 @@ import { actorOf, type Handlers, namedAccount } from '../../access/caller.ts';
 import { toCanonicalAddress } from '../../request/contact-names.ts';
 import { isoTime } from '../../responses/iso-time.ts';
 
-/** Returns a member as responses contain it. */
+/** Returns a member in the form that responses use. */
 export const memberResponse = (member: Member, time: number) => {
   const { memberID, emailaddress, memberName, kind, createdTime, joinedTime, signedInTime, passkeys } = member;
   const { invitationExpiresTime } = member;

@@ -9,7 +9,10 @@ import { isoTime } from '../../responses/iso-time.ts';
 
 type AccountToken = NonNullable<OutputOf<'getAccount'>['account']['token']>[number];
 
-/** Returns a token as responses contain it. The command line also lists operator tokens, which belong to no account. */
+/**
+ * Returns a token in the form that responses use. The command line also lists operator tokens, which belong to no
+ * account.
+ */
 export const tokenResponse = <Kind extends TokenKind = AccountToken['tokenKind']>(token: TokenDetail) => ({
   tokenID: token.tokenID,
   tokenKind: token.kind as Kind,

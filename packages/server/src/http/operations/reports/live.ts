@@ -1,4 +1,4 @@
-/** reportLive: the people in the last five minutes. */
+/** reportLive: counts the people active in the last five minutes. */
 import { limits } from '@firsthand/contract/limits';
 import type { LiveResult } from '../../../reports/queries.ts';
 import { accountOf, type Handler } from '../../access/caller.ts';

@@ -18,7 +18,7 @@ import type { ReportRunner } from './run-report.ts';
 
 type Input = WithoutSegments<InputOf<'reportPeople'>>;
 
-/** Returns the number in a report whose people a validated request lists. */
+/** Identifies the number in a report whose people a validated request lists. */
 const toPeopleOf = (input: Input, range: Range, context: ResolvedNames & DimensionContext): PeopleOf => {
   const { by, value = [], step, cohort } = input;
   const group = by && {

@@ -56,7 +56,7 @@ const counts = { events: 8, users: 4, people: 3, sessions: 5 };
 const value = { count: 2, sum: 10, average: 5, median: 5, p95: 9 };
 
 describe('every report', () => {
-  it('by default covers all events in the range except bots’', async () => {
+  it('by default covers all events in the range except bot events', async () => {
     expect(await queriesOf('reportTotals', {})).toEqual([
       { ...common, report: 'totals', value: null, edges: [begin, end] },
     ]);
@@ -421,7 +421,7 @@ describe('reportRetention', () => {
     });
   });
 
-  it('returns the people who returned in each period', async () => {
+  it('returns how many people came back in each period', async () => {
     computeResult = async () => ({
       cohorts: [
         { people: 5, back: [2, 1] },
@@ -477,7 +477,7 @@ describe('reportPeople', () => {
       { kind: 'cohort', first: { eventIDs: [9] }, back: null, edges: [begin, middle, end], cohort: 0, later: null },
     ],
     [
-      'people who returned',
+      'people who came back',
       { cohort: 2, later: 0 },
       { kind: 'cohort', first: null, back: null, edges: [begin, middle, end], cohort: 1, later: 0 },
     ],

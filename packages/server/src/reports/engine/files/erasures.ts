@@ -1,4 +1,4 @@
-/** Events to exclude from reports and files: erased events, and events before the account's first sequence. */
+/** Events to exclude from reports and files: erased events, and events before the account's first sequence number. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { FeedErasure } from '../../../store/report-feed.ts';
 import { doubles, integers, name, or, type SQL, sql } from '../sql.ts';

@@ -12,7 +12,7 @@ import type { EventFile, Manifest } from './files.ts';
 import { nextNumber, type ParquetFiles, selectRows, type Work } from './parquet-files.ts';
 import type { NumberedSessions } from './visitors.ts';
 
-/** The fraction of the memory beyond which the tail is written to a file. */
+/** The tail is written to a file once it takes this fraction of memory. */
 const maxMemoryShare = 0.25;
 
 interface Tail {
@@ -83,7 +83,7 @@ export const openEvents = async ({ account, storedFiles, parquetFiles, erasures,
   let files = storedFiles;
   let tail = await createTail(account, work);
 
-  /** For each file, the erasure generation at which it last contained no erased events. */
+  /** For each file, the erasure generation as of which it is known to contain no erased events. */
   const cleanGenerations = new Map(files.map(({ name }) => [name, erasures.generation]));
   const isClean = ({ name, first }: EventFile): boolean =>
     cleanGenerations.get(name) === erasures.generation && first >= erasures.firstSequence;

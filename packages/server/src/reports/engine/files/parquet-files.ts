@@ -8,7 +8,7 @@ import type { createFiles, EventFile, StoredFile } from './files.ts';
 
 /** The maximum fraction of memory that a row group may take while it is written. */
 const maxGroupShare = 0.125;
-/** The number of last events to compare with the store when the files are opened. */
+/** How many of the last events to compare with the store when the files are opened. */
 const eventsToCompare = 100;
 
 let lastNumber = 0;

@@ -83,7 +83,8 @@ const computeGroups = async (
 };
 
 /**
- * Counts the people in each cohort, and the people who came back in each period, per `columns` of the table in `join`.
+ * Counts the people in each cohort, and the people who came back in each period, grouped by the `columns` of the table
+ * in `join`.
  */
 const countCohorts = (join: SQL = nothing, columns: SQL = nothing): SQL =>
   sql`SELECT ${columns} cohort, NULL AS period, count(*) AS people FROM cohorts ${join} GROUP BY ALL

@@ -45,9 +45,9 @@ export const createScope = (source: Source, query: ReportQuery) => {
   const matched = (): SQL => (query.condition === null ? and([]) : meets(query.condition));
 
   /**
-   * Builds a query that returns all events in the report's range that meet `where`, excluding bots unless they count.
-   * Its columns are `visitor` (visitors.ts), `person` if `withPerson`, `session` if there are `sessions`, and the added
-   * columns.
+   * Builds a query that returns all events in the report's range that meet `where`, excluding those from bots unless
+   * the report counts them. Its columns are `visitor` (visitors.ts), `person` if `withPerson`, `session` if there are
+   * `sessions`, and the added columns.
    */
   const rows = ({
     withPerson = true,

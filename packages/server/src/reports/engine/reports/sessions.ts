@@ -1,6 +1,6 @@
 /**
  * Finds the sessions of a report's events. Most events have session numbers (visits.ts). This module computes the
- * sessions of irregular visitors, and of all visitors if bots count.
+ * sessions of irregular visitors, and of all visitors if the report counts bots.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { type ReportQuery, sessionPauseMilliseconds } from '../../queries.ts';
