@@ -1,7 +1,7 @@
 /** A benchmark's options and the rows of its table. */
 
 export interface Options {
-  /** Run short forms: all benchmarks in about a minute. */
+  /** Run short versions of the benchmarks: about a minute in total. */
   readonly quick: boolean;
   /** The number of events stored before the measurement. */
   readonly events: number;

@@ -55,7 +55,7 @@ const deleteUnused = async (): Promise<void> => {
 };
 
 export interface CachedDatabase<About> {
-  /** The path of the database. Only one process at a time may read it; use `withCopy` to write. */
+  /** The database's path. Only one process at a time may read it; use `withCopy` to write. */
   readonly path: string;
   readonly folder: string;
   readonly about: About;
@@ -81,7 +81,7 @@ export const openCached = async <About>(
     const about = await build(join(draft, 'firsthand.db'));
     await writeFile(join(draft, 'about.json'), JSON.stringify(about));
     console.log(`(built ${name} in ${whole((Date.now() - startTime) / 1000)} s: ${target})\n`);
-    // Fails if another process was faster. The database of that process is used then.
+    // Fails if another process was faster. In that case, uses that process's database.
     await rename(draft, target).catch(() => rm(draft, { recursive: true }));
     return { path: join(target, 'firsthand.db'), folder: target, about };
   } catch (error) {

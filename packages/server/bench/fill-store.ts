@@ -53,7 +53,7 @@ export const storeAll = async (
   if (failure) throw new Error(`an event was not stored: ${JSON.stringify(failure)}`);
 };
 
-/** The createContact request of a visitor who signs up. */
+/** A createContact request from a visitor who signs up. */
 export const newContact = (caller: StoreCaller, user: number, time: number): NewContact => ({
   ...caller,
   userUUID: userName(user),

@@ -27,7 +27,7 @@ const referrers = [
 const countries = ['DE', 'US', 'FR', 'GB', 'ES', 'IT', 'NL', 'PL', 'SE', 'BR', 'IN', 'JP'];
 const prices = Array.from({ length: 90 }, (_, price) => `${price}.90`);
 
-/** The eventIDs of a funnel. Most events are page views. */
+/** A funnel's eventIDs. Most events are page views. */
 export const [viewEventID, priceEventID, purchaseEventID] = [1, 2, 3];
 
 const attribute = (attrID: string, texts: readonly string[], rows: number[], which: number[]): AttributeColumn => ({
@@ -65,7 +65,7 @@ export const createSyntheticFeed = (
     for (let row = 0; row < count; row += 1) {
       const nth = first + row;
       const random = createRandom(nth);
-      // Events of concurrent visits alternate.
+      // Events from concurrent visits alternate.
       const visit = Math.floor(nth / (concurrentVisits * eventsPerVisit)) * concurrentVisits + (nth % concurrentVisits);
       const user = 1 + ((Math.imul(visit, 2_654_435_761) >>> 0) % users);
       const kind = random();

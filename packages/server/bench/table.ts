@@ -15,7 +15,7 @@ export const table = (head: readonly string[], rows: readonly (readonly string[]
   return [line(head), `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...rows.map(line)].join('\n');
 };
 
-/** The quotient with two decimals. */
+/** The quotient, to two decimal places. */
 export const ratio = (ours: number, floor: number): string => (ours / floor).toFixed(2);
 
 /** `20 s`, `5 min`. */

@@ -52,7 +52,7 @@ interface Visit {
   readonly signsUp: number | undefined;
 }
 
-/** The number of visitors for this many events. */
+/** The number of visitors who generate `events` events. */
 export const countUsers = (events: number): number => Math.max(20, Math.ceil((events * 0.6) / eventsPerUser));
 
 /** Returns a function that generates the next event, at `time`. */

@@ -16,10 +16,10 @@ export const threads = [
   'src/reports/engine/report-engine.ts',
 ];
 
-/** This source resolves files relative to the built file; all others relative to their source. */
+/** Only this source resolves files relative to the built file. All others resolve files relative to themselves. */
 const builtRelative = /[\\/]src[\\/]store[\\/]sqlite[\\/]threads[\\/]threads\.ts$/;
 
-/** Replaces `import.meta.url` in a source so that it keeps its value in a file in `into`. */
+/** Replaces `import.meta.url` in a source, so that it keeps its value when the source is bundled into `into`. */
 export const replaceImportURL = (source: string, path: string, into: string): string => {
   const relativePath = JSON.stringify(relative(into, path).replaceAll('\\', '/'));
   const url = builtRelative.test(path) ? 'builtURL' : `new URL(${relativePath}, builtURL).href`;

@@ -57,7 +57,7 @@ export const writePackageFiles = (tarball: string, folder: string): void => {
 
 interface PackageOptions {
   readonly version: string;
-  /** The compression of dpkg-deb; xz by default. */
+  /** The compression method for dpkg-deb; xz by default. */
   readonly compression?: string;
 }
 

@@ -14,7 +14,7 @@ import { toSBOM } from './sbom.ts';
 
 const bundles = ['main', 'writer-thread', 'reader-thread', 'report-engine'];
 
-/** The folders of the packages in a source map, as URLs. */
+/** The package folders in a source map, as URLs. */
 const listPackages = (bundle: string): string[] => {
   const map = new URL(`${bundle}.cjs.map`, dist);
   const { sources }: { sources: string[] } = JSON.parse(readFileSync(map, 'utf8'));
@@ -30,7 +30,7 @@ const readLicense = (folder: string): string => {
   return `${name}\n\n${readFileSync(new URL(file, folder), 'utf8').trim()}\n`;
 };
 
-/** The folders of the packages in the tracker's scripts. */
+/** The package folders in the tracker's scripts. */
 const listTrackerPackages = (): string[] => {
   const { resolve } = createRequire(new URL('../../tracker/package.json', import.meta.url));
   return ['js-cookie', 'nanoid'].map((name) => new URL('./', pathToFileURL(resolve(`${name}/package.json`))).href);

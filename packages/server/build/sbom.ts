@@ -27,7 +27,7 @@ const toComponent = (type: string, manifest: Manifest) => {
   };
 };
 
-/** Takes folders of packages as URLs with a trailing slash. The output is deterministic. */
+/** Takes package folders as URLs with a trailing slash. The output is deterministic. */
 export const toSBOM = (rootFolder: string, bundledFolders: readonly string[]): string => {
   const root = toComponent('application', readManifest(rootFolder));
   const byRef = new Map(

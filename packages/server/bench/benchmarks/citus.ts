@@ -47,7 +47,7 @@ const openSide = async (postgres: OwnPostgres, options: Options): Promise<Side> 
   return { postgres, server: await startServer('durable', databaseURL), databaseURL };
 };
 
-/** Measures all sides in each round. Returns the figures by side and round. */
+/** Measures both sides in each round. Returns the figures by side and round. */
 const compare = async (
   rounds: number,
   sides: Sides,

@@ -2,7 +2,8 @@
  * Measures how fast contacts are created in an account with a million contacts. Times createContact over HTTP, for new
  * visitors with new addresses, compared with single events on the same server.
  *
- * Responses to browser tokens are delayed to multiples of 10 ms (decision 6), which 256 connections hide.
+ * Responses to browser tokens are delayed to multiples of 10 ms (decision 6). With 256 connections, this does not limit
+ * the rate.
  */
 import { browserToken, serverToken } from '../account.ts';
 import type { Options, Row } from '../benchmark.ts';

@@ -1,6 +1,6 @@
 /**
- * Measures how long counting takes. Times the Store's countEvents for a month by day, for an eventID with 5 % of all
- * events, and the distinct users of these events. The floor is a round trip that reads nothing.
+ * Measures how long counting takes. Times the Store's countEvents for an eventID with 5 % of all events: a month by
+ * day, and the distinct users. The floor is a round trip that reads nothing.
  */
 import type { CountQuery } from '../../src/store/store.ts';
 import { openBenchmark } from '../account.ts';

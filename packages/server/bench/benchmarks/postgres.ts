@@ -134,7 +134,7 @@ const measureReads = async (databaseURL: string, events: number): Promise<Row[]>
     {
       title: `linking a user with ${whole(countBusiestEvents(events))} events`,
       count: 60,
-      // Alternates between two contacts: each call reads all links of the user so far.
+      // Alternates between two contacts. Each call reads all of the user's links so far.
       work: (nth) => link(nth % 2 === 0 ? other : contactUUID),
       bar: '< 5',
     },

@@ -19,7 +19,7 @@ type Rows = readonly (readonly Cell[])[];
 interface TimedQuery {
   readonly times: number[];
   readonly cpu: number[];
-  /** Why the query has no time; null if it has one. */
+  /** Why the query could not be timed; null if it was timed. */
   readonly failure: string | null;
   /** Returns the rows; undefined if this or an earlier run failed. */
   run(): Promise<Rows | undefined>;

@@ -1,7 +1,7 @@
 /**
  * Parts of the SQL that an analyst would write for the same queries, for DuckDB and PostgreSQL. Both have a table
- * `events` with a column per attribute, a table `owners` of stretches, and two functions that hide the differences
- * between the two databases.
+ * `events` with a column per attribute, a table `owners` with the owner of each part of a user's history, and two
+ * functions that hide the differences between the two databases.
  */
 import { firstTime } from '../synthetic-feed.ts';
 
@@ -33,7 +33,7 @@ export const writeSessionTables = (owned: string): string => `owned AS (${owned}
   ),
   hits AS (SELECT *, count(*) FILTER (WHERE begins) OVER (PARTITION BY user_id ORDER BY event_time, sequence) AS session FROM marked)`;
 
-/** The measures of rows of `hits`. */
+/** The measures over rows of `hits`. */
 export const measures = `count(*) AS events, count(DISTINCT user_id) AS users, count(DISTINCT person) AS people,
   count(DISTINCT user_id * 1000000 + session) AS sessions`;
 
