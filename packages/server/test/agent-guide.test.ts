@@ -1,4 +1,4 @@
-/** Follows docs/ask-an-agent.md: creates the token, connects with the shown configuration, and runs its request. */
+/** Follows docs/ask-an-agent.md: creates the token, connects with the configuration shown, and runs its request. */
 import { readFileSync } from 'node:fs';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';

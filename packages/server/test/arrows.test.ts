@@ -330,7 +330,7 @@ test.each(rows)('forbids %s to import %s', (file, _, why, line) => {
   expect(messages.get(`packages/${file}:${line}`)).toMatch(why);
 });
 
-test.each(cycle)('forbids %s to be part of an import cycle, even if the cycle has only types', (file) => {
+test.each(cycle)('forbids %s to be part of an import cycle, even a type-only one', (file) => {
   expect(messages.get(`packages/${file}:1`)).toMatch(/cycle/);
 });
 

@@ -13,7 +13,7 @@ import { createAccount, serveHere } from '../fixtures/serving.ts';
 describe('a visitor with a blocker, in Chromium', () => {
   let browser: Browser;
   beforeAll(async () => {
-    // Turns a default off: Chromium blocks requests from other hosts to a server on this machine.
+    // Overrides a default: Chromium blocks requests from other hosts to a server on this machine.
     browser = await launchChromium('--disable-features=LocalNetworkAccessChecks');
   });
   afterAll(() => browser?.close());

@@ -125,7 +125,7 @@ describe('the demo page in Chromium', () => {
     expect(nths.sort()).toEqual(Array.from({ length: 20 }, (_, nth) => String(nth)).sort());
   });
 
-  test('assigns another user after logging out', async () => {
+  test('assigns a new userUUID after logging out', async () => {
     const page = await openShop();
     const before = await userOf();
     await page.getByRole('button', { name: 'Log out' }).click();

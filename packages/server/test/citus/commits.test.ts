@@ -110,7 +110,7 @@ test('starts a new day only once for each account', async () => {
   // Logs the first event, which creates the partitions.
   expect(await logNextDay(first)).toEqual([{ kept: true }]);
   const commits = await commitsWhile(() => Promise.all(others.map(logNextDay)));
-  // Expects two commits per account: one that starts the day, and one of events.
+  // Expects two commits per account: one that starts the day, and one for the event.
   expect(commits).toBeGreaterThanOrEqual(2 * others.length);
   for (const site of sites)
     expect((await site.events()).filter(({ eventUUID }) => eventUUID === 'event-of-midnight')).toHaveLength(1);

@@ -91,7 +91,7 @@ const prefixOf = (run: string) => `test_${createHash('sha256').update(run).diges
 const templates = new Map<string, Promise<void>>();
 let createdCount = 0;
 
-/** The number of newer databases in a test file after which none of its tests still uses a database. */
+/** Once a test file has created this many newer databases, none of its tests still uses an older one. */
 const maxInUse = 20;
 
 const isRunning = (pid: number): boolean => {
@@ -102,7 +102,7 @@ const isRunning = (pid: number): boolean => {
   }
 };
 
-/** Lists the databases of test files that have ended, and of tests in this file that have ended. */
+/** Lists databases whose test file, or whose test in this file, has ended. */
 const listEnded = async (clusterURL: string, run: string): Promise<string[]> => {
   const rows = await querySQL<{ name: string }>(
     clusterURL,

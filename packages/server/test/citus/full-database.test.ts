@@ -40,7 +40,7 @@ const readNumber = async (databaseURL: string, sql: string): Promise<number> => 
   const [row] = await querySQL<{ value: string }>(databaseURL, `SELECT (${sql}) AS value`);
   return Number(row?.value);
 };
-/** Counts owner changes that a worker has numbered by itself: their numbers are greater than those of later changes. */
+/** Counts owner changes that a worker numbered itself: their numbers are greater than those of later changes. */
 const countMisnumbered = (databaseURL: string) =>
   readNumber(databaseURL, 'SELECT count(*) FROM owner_change WHERE change >= 2::numeric ^ 48');
 

@@ -6,7 +6,7 @@ import { firsthand, firsthandJSON, temporaryDatabase } from '../fixtures/command
 import { serveHere } from '../fixtures/serving.ts';
 
 describe('account create', () => {
-  it('prints the response of createAccount', async () => {
+  it('prints createAccount’s response', async () => {
     const { env } = temporaryDatabase();
     const response = await firsthandJSON(
       ['account', 'create', '--name', 'Shop', '--origin', 'https://Shop.example/'],

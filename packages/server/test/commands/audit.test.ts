@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { firsthand, firsthandJSON, temporaryDatabase } from '../fixtures/command.ts';
 
-it('lists actions from the command line as such, including backups', async () => {
+it('marks command-line actions as such, including backups', async () => {
   const { env, path } = temporaryDatabase();
   const { accountUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   await firsthandJSON(['backup', join(path, '..', 'copy.db')], env);

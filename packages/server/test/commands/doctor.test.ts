@@ -10,7 +10,7 @@ import { serveHere } from '../fixtures/serving.ts';
 const userUUID = 'visitor-behind-proxy';
 
 it('reports a proxy that a server without TRUST_PROXY has seen, until a server has TRUST_PROXY', async () => {
-  // Sets the umask of main.ts, because doctor also checks who can read the server's files.
+  // Sets the same umask as main.ts, because doctor also checks who can read the server's files.
   const umask = process.umask(0o077);
   onTestFinished(() => void process.umask(umask));
   const { path, env } = temporaryDatabase();

@@ -85,7 +85,7 @@ it('accepts a funnel’s steps as names, numbers or JSON, and prints the share o
   expect(reports.requests[0]?.query).toMatchObject(query);
 });
 
-it('prints a row for each group of a funnel', async () => {
+it('prints a row for each group in a funnel', async () => {
   result = {
     steps: [200, 50],
     rows: [

@@ -29,7 +29,7 @@ it('creates and revokes a token with immediate effect on a running server', asyn
   expect(again.revokedTime).toBe(revoked.revokedTime);
 });
 
-it('creates an operator token, which creates accounts until it is revoked', async () => {
+it('creates an operator token, which can create accounts until it is revoked', async () => {
   const { env } = temporaryDatabase();
   const { url } = await serveHere(env);
   const { tokenID, tokenUUID } = await firsthandJSON(['token', 'create', '--kind', 'operator'], env);

@@ -57,7 +57,7 @@ export const describeClaims = (newSite: NewSite): void => {
       const contact = await asServer(site);
       const tagIDs = contact.tags.flatMap(({ tagID, opt }) => (opt ? [tagID] : []));
       expect(tagIDs.toSorted()).toEqual(Array.from({ length: 25 }, (_, nth) => `tag-${nth + 5}`).toSorted());
-      // Expects the page of claims to list all of them nevertheless.
+      // Expects the page of claims to list all of them anyway.
       expect(contact.claims).toHaveLength(30);
     });
 

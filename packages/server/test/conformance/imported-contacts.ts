@@ -9,7 +9,7 @@ import type { NewSite } from './sites.ts';
 
 const addresses = [ann, ben, 'cleo@example.com', 'dan@example.com'];
 
-/** Returns shortcuts to import contacts into a site. */
+/** Returns helpers that import contacts into a site. */
 const importsOf = ({ store, account, server, time }: Site) => {
   const caller = { account, token: server.token, browser: false };
   const batch = { ...caller, receivedTime: time, defaultProfileID: 'customer', replaces: true };
@@ -115,7 +115,7 @@ const twoNamesForOneContact: [Row[], Row[], never[]] = [
   [],
 ];
 
-/** A file that exchanges the addresses of three contacts, with the help of a fourth address. */
+/** A file that swaps three contacts' addresses by way of a fourth address. */
 const cycle = [
   { nth: 0, to: 3 },
   { nth: 1, to: 0 },
@@ -233,7 +233,7 @@ export const describeImportedContacts = (newSite: NewSite): void => {
         contact({ address: 'newer@example.com', externalID: 'u-2', fields: imported }),
       );
       const other = await server.createContact({ address: ann, userUUID: null });
-      // Creates a page's contact, which would yield its address to a server token.
+      // Creates a contact from a page, whose address a server token could take over.
       await browser.createContact({ address: ben, userUUID: phone });
       await store.updateContact({ account, ...contactChange({ contactUUID, externalID: 'u-3' }), time });
       await undo(importID);
@@ -319,7 +319,7 @@ export const describeImportedContacts = (newSite: NewSite): void => {
       expect((await site.server.getContact(contactUUID)).fields.contactEmailaddress ?? '').toBe('');
     });
 
-    test('returns addresses to their previous contacts when undone, even if it exchanged them', async () => {
+    test('returns addresses to their previous contacts when undone, even if it swapped them', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(fc.record({ nth: fc.nat({ max: 2 }), to: fc.nat({ max: 4 }) }), { minLength: 1, maxLength: 8 }),

@@ -21,7 +21,7 @@ import type { NewSite } from './sites.ts';
 
 const years = 365 * day;
 
-/** Returns shortcuts to import into a site. */
+/** Returns helpers that import into a site. */
 export const importsOf = (site: Site) => {
   const { store, account, time, server } = site;
   const caller = { account, token: server.token, browser: false };

@@ -86,8 +86,8 @@ const suites = [
 const largeSuites = [describeManyLinksToContact, describeScale];
 
 /**
- * Declares the tests. `open` returns a new, empty store, which is closed after use; `start` returns the creation time
- * of an account. Most tests share one store, each with its own account, because opening a store can be slow.
+ * Declares the tests. `open` returns a new, empty store, which is closed after use; `start` returns an account's
+ * creation time. Most tests share one store, each with its own account, because opening a store can be slow.
  * `isComplete: false` leaves out the large suites.
  */
 export const describeStore = (

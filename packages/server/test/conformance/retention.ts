@@ -71,7 +71,7 @@ export const describeRetention = (_: unknown, open: Open): void => {
     });
   });
 
-  describe('deleteEventsBefore after a clock that was ahead', () => {
+  describe('deleteEventsBefore after the clock was ahead', () => {
     const newSite = useSites(open);
     const listRemaining = async ({ events }: Site) => (await events()).map(({ eventUUID }) => eventUUID);
 

@@ -66,7 +66,7 @@ describe('the Dockerfile', () => {
     expect([stage.user, stage.volumes, stage.stopSignal]).toEqual(['node', ['/data'], 'SIGTERM']);
     const data = join(temporaryFolder(), 'data');
     mkdirSync(data);
-    // Gives the new volume the owner of the folder in the image.
+    // Gives the new volume the same owner as the folder in the image.
     const { uid, gid } = statSync(join(stage.root, 'data'));
     expect(uid).toBe(1000);
     chownSync(data, uid, gid);

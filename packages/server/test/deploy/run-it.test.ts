@@ -122,7 +122,7 @@ const between: Readonly<Record<string, string>> = {
 /** The package's initial /etc/firsthand.env. */
 const packagedSettings = 'usr/lib/firsthand/node_modules/firsthand/deploy/firsthand.env';
 
-describe('the guides for operators', () => {
+describe('the operator guides', () => {
   let printed: string;
   let log: string;
   const ends: (() => void | Promise<void>)[] = [];
@@ -160,7 +160,7 @@ describe('the guides for operators', () => {
   /** Returns the output between two strings. */
   const part = (from: string, to: string): string => printed.split(from)[1]?.split(to)[0] ?? '';
 
-  it('install the package, and set up settings, an owner, lines for the web server and the tag', () => {
+  it('install the package, and set up settings, an owner, the web server and the tag', () => {
     expect(part('== version 0.1.0', '== doctor')).toMatch(/systemctl restart firsthand\n/);
     expect(printed).toMatch(/In the block for shop\.example:\n[\s\S]*\/s\//);
     expect(printed).toMatch(/src="https:\/\/shop\.example\/s\/main\.[^"]*js" data-token="browser_/);
@@ -208,7 +208,7 @@ describe('the guides for operators', () => {
     expect(log).not.toMatch(/Configuration file/);
   });
 
-  it('remove all but the newest seven copies on another machine', async () => {
+  it('remove all but the seven newest copies on another machine', async () => {
     const home = temporaryFolder();
     mkdirSync(join(home, 'firsthand'));
     for (let day = 10; day < 20; day += 1) {

@@ -79,7 +79,7 @@ const serveBad = async (bytes: Buffer, main?: string): Promise<Result> => {
     if (!(refusal instanceof EarlyExitError)) throw refusal;
     // Retries if another process has taken the port in the meantime.
     if (refusal.complaints.includes('is already listening there')) return await serveBad(bytes, main);
-    // 1 if the server refused to start; 70 if it started, then found damage that prevents serving.
+    // The exit code is 1 if the server refused to start, and 70 if it started, then found damage that prevents serving.
     expect([1, 70], refusal.complaints).toContain(refusal.exitCode);
     expect(refusal.complaints).toMatch(/firsthand\.db|the store failed/);
     expect(refusal.complaints).not.toMatch(/^ {4}at /m);

@@ -100,7 +100,7 @@ const findPoints = async (main: string): Promise<Point[]> => {
   const { path, log } = await start(main, '-e', `trace=${calls}`);
   expect(inspect(path)).toEqual({ schema: 'new', rows: events, integrity: 'ok' });
   const tracedCalls = readCompletedCalls(log).filter(({ text }) => /^\w+\(/.test(text));
-  // Whether a call is by the main thread, which is the first to access the database.
+  // Whether the main thread made a call. It is the first thread to access the database.
   const isOurs = ({ text }: { text: string }) => text.includes(path);
   const thread = tracedCalls.find(isOurs)?.thread;
   const counts = new Map<string, number>();

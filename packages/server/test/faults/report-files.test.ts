@@ -78,7 +78,7 @@ test('rebuilds damaged files, and reports correct numbers', async () => {
     damage(events());
     expect((await reports.run(totals)).result, how).toEqual(right());
   }
-  // Makes a backup by hard links, which changes the ctime of files, but not their content.
+  // Makes a backup with hard links, which changes the files' ctime, but not their content.
   readPositions.length = 0;
   for (const [nth, path] of events().entries()) linkSync(path, join(folder, `backup-${nth}`));
   expect((await reports.run(totals)).result).toEqual(right());
@@ -267,7 +267,7 @@ const slow: FunnelQuery = {
   },
 };
 
-test('starts one process for concurrent reports of several accounts', async () => {
+test('starts one process for concurrent reports on several accounts', async () => {
   const { reports, right, faults } = setUp();
   const runAll = () => Promise.all([1, 2, 3].map((of) => reports.run({ ...totals, account: of })));
   for (const { result } of await runAll()) expect(result).toEqual(right());

@@ -238,7 +238,7 @@ const expectSameHistories = async (history: History) => {
 
 const histories = runs(20, 15);
 
-describe('a store after every action of any history', () => {
+describe('a store after every action in any history', () => {
   let store: Store;
   beforeAll(async () => {
     const onFatal = (error: Error) => {

@@ -241,7 +241,7 @@ describe('access', () => {
   });
 });
 
-describe('an answer', () => {
+describe('a result', () => {
   it('describes the account', async () => {
     const { data, console, range: none } = await ask('describe_account', {}, scene.tokens.agent);
     expect(data).toMatchObject({ accountName: 'Shop', accountTimezone: 'Europe/London', usage: { contacts: 1 } });
@@ -274,13 +274,13 @@ describe('an answer', () => {
       'events?tab=retention&from=2026-11-01&to=2026-11-30',
     ],
     ['list_people', {}, { person: [], nextCursor: '' }, 'people?from=2026-11-01&to=2026-11-30'],
-  ])('of %s states its range, what it excludes and its page in the console', async (name, fields, data, page) => {
+  ])('from %s states its range, what it excludes, and its console page', async (name, fields, data, page) => {
     const answer = await ask(name, { ...november, ...fields });
     expect(answer).toMatchObject({ range, excluded: withoutBots, console: link(page), data });
     expect((await ask(name, { ...november, ...fields, robots: 'include' })).excluded).toEqual([]);
   });
 
-  it('counts the last minutes', async () => {
+  it('counts the people in the last few minutes', async () => {
     const { data, console } = await ask('get_live', {}, scene.tokens.agent);
     expect([data, console]).toEqual([expect.objectContaining({ people: 0 }), link('live')]);
   });

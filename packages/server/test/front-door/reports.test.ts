@@ -75,8 +75,8 @@ const createNumbers = () => {
 };
 
 /**
- * Returns queries. With `merged`, they are those that requests for merged entries become; without it, they use the IDs
- * that getEvents returns.
+ * With `merged`, returns the queries that requests for merged entries become. Without it, the queries use the IDs that
+ * getEvents returns.
  */
 const queriesOf = ({ account, time }: Site, merged?: Merged): ReportQuery[] => {
   const [from, to] = [time - 3 * day, time + day];
@@ -378,7 +378,7 @@ describe('reports on a store', () => {
         const userUUID = `visitor-number-${writer}-${round}`;
         await retry(() => site.server.log({ userUUID }));
         logged += 1;
-        // Makes each browser the same person.
+        // Links each browser to the same person.
         await retry(() => site.server.createContact({ userUUID, address: 'one@example.com' }));
         linked += 1;
         await wait(5);

@@ -47,7 +47,8 @@ export const createNewcomer = (): Newcomer => {
   };
   const commands: RunningCommand[] = [];
   const startCommand: Newcomer['start'] = (command, extraEnv = {}) => {
-    // Runs the command with timeout in its own process group, so that stopping it stops every process that it started.
+    // Runs the command under `timeout`, in its own process group, so that stopping it stops every process that it
+    // started.
     const [file = '', ...args] = [...asNobody, 'timeout', '600', 'bash', '-euo', 'pipefail', '-c', command];
     const running = start(file, args, { ...env, ...extraEnv }, folder);
     commands.push(running);

@@ -491,7 +491,7 @@ test('returns the same results from SQLite and PostgreSQL for random histories',
   });
   // Runs more histories until rare actions occur, which can be missing by chance.
   for (let round = 0; round === 0 || (round < 15 && Object.keys(done).length < kinds); round += 1) {
-    // Does not shrink on a cluster, where shrinking a failing history would exceed the test's timeout.
+    // Shrinking is off on a cluster, where shrinking a failing history would exceed the test's timeout.
     await fc.assert(same, { numRuns: runs(20, 60), endOnFailure: kind === 'citus' });
   }
   expect(Object.keys(done)).toHaveLength(kinds);

@@ -1,4 +1,4 @@
-/** Tests the headers on every path and for every error that prevent sniffing, caching and leaking referrers. */
+/** Tests, on every path and for every error, the headers that prevent sniffing, caching and leaking referrers. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';

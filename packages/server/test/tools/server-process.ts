@@ -150,7 +150,7 @@ export const trackMaximum = (measure: () => number, everyMilliseconds = 20): (()
     try {
       maximum = Math.max(maximum, measure());
     } catch {
-      // Ignores a process or file that does not exist, or not yet.
+      // Ignores a process or file that does not exist yet or no longer exists.
     }
   };
   const timer = setInterval(update, everyMilliseconds);

@@ -148,7 +148,7 @@ const medianOf = (step: { readonly seconds?: { readonly median: number | null } 
   const median = step?.seconds?.median ?? null;
   return median === null ? '' : lengthOf(median);
 };
-/** Returns the cells with the measures of visits. */
+/** Returns the cells with visit measures. */
 const visitTexts = ({ visits }: { readonly visits?: Visits | undefined }): string[] =>
   visits?.bounceRate == null
     ? ['', '', '']

@@ -1,4 +1,4 @@
-/** A server with a small shop, for tests of the console. */
+/** A server with a small shop, for console tests. */
 import { createClient } from '@firsthand/client';
 import type { RegisterCleanup } from '../../fixtures/command.ts';
 import { createAccount, serveHere } from '../../fixtures/serving.ts';

@@ -41,7 +41,7 @@ const openMenu = (page: Page) => page.locator('.views-menu > summary').click();
 /** Returns all numbers on the page: its measures and table rows. */
 const readNumbers = async (page: Page): Promise<string[]> => {
   await waitUntilLoaded(page);
-  // Omits the text for screen readers, which describes links.
+  // Omits screen-reader text, which describes links.
   const texts: string[] = await page.evaluate(`
     [...document.querySelectorAll('.measures strong, main table tr')].map((element) => {
       const copy = element.cloneNode(true);

@@ -1,5 +1,6 @@
 // Tests that no number is drawn twice: the coordinator draws numbers that only workers commit, so after a crash it may
-// have lost its last draws. If it drew a number again, a new event would precede the position of streams and pages.
+// have lost its last draws. If it drew a number again, a new event would come before positions that streams and pages
+// have already passed.
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { nanoid } from 'nanoid';
@@ -23,7 +24,7 @@ const weakenedCrashes = 6;
 const patienceMilliseconds = 60_000;
 const userUUID = 'of_a_lost_coordinator';
 
-// Starts a cluster in which a crash loses everything that it can lose.
+// Starts a cluster in which a crash loses everything that a crash can lose.
 const cluster = useOwnCluster({ coordinator: 'wal_writer_delay = 10s\nautovacuum = off\n' });
 
 /** Ways to end all of PostgreSQL's processes at once. */
@@ -209,7 +210,7 @@ const failOver = async (main?: string) => {
   const standby = await startStandbyOfCoordinator(cluster.cluster());
   const endStandby = () => stopPostgres(standby, 'immediate', { bin: process.env.CITUS_BIN as string });
   onTestFinished(endStandby);
-  // Stops the standby, so that it does not receive the skip after the crash either.
+  // Disconnects the standby, so that it also doesn't learn that the coordinator skips numbers after the crash.
   const standbyURL = urlOf(standby, 'postgres');
   await querySQL(standbyURL, "ALTER SYSTEM SET primary_conninfo = 'host=/nowhere'");
   await querySQL(standbyURL, 'SELECT pg_reload_conf()');

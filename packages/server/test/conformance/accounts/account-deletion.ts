@@ -74,7 +74,7 @@ const deleteAll = async ({ store, account, time }: Site, most: number): Promise<
 export const describeAccountDeletion = (newSite: NewSite): void => {
   describe('deleteAccount', () => {
     test.each([10, 10_000])(
-      'deletes all of the account’s data, and none of other accounts, with %i rows per step',
+      'deletes all of the account’s data, but no other account’s data, with %i rows per step',
       async (most) => {
         const [site, others] = [await newSite(), await newSite()];
         const { store, account, accountUUID, server, browser, time } = site;

@@ -170,8 +170,8 @@ export const describeCatalogues = (newSite: NewSite): void => {
       await site.change({ contacts: [accountContact({ address: ben, addedTags: ['along'] })] });
       const { catalogues } = await site.store.getAccount(site.account);
       for (const { browser } of [...catalogues.tag, ...catalogues.attr]) expect(browser).toBe(false);
-      // Expects the profile to be open: every createContact needs a profile, and a profile from a page never replaces
-      // another.
+      // Expects browsers to be allowed to use the profile: every createContact needs a profile, and a profile from a
+      // page never replaces another.
       expect(catalogues.profile).toMatchObject([{ id: 'retail', browser: true }]);
       expect(catalogues.tag.map(({ id }) => id)).toEqual(['along', 'late', 'vip']);
       await expectRefusal(site.browser.createContact({ tags: ['vip'] }), 'id_not_for_browser', 'contactTagID');

@@ -6,7 +6,7 @@ import type { NewSite } from '../sites.ts';
 
 export const describeTokens = (newSite: NewSite): void => {
   describe('tokens', () => {
-    test('grant access to their account with their kind', async () => {
+    test('grant their kind of access to their account', async () => {
       const { store, account } = await newSite({
         accountOrigin: ['https://shop.example'],
         accountTimezone: 'Asia/Tokyo',

@@ -65,7 +65,7 @@ const createModel = (addresses: readonly string[]) => {
     unlink() {
       if (decideUnlink(statements)) append(null, true, null);
     },
-    /** Returns the nth handle of the claims that have a link. */
+    /** Returns the nth handle among the claims that have a link. */
     someHandle: (nth: number) => statements.flatMap(({ handle }) => handle ?? []).at(nth),
     accept(accepted: string) {
       statements = statements.map((statement) =>
@@ -201,7 +201,7 @@ export const describeManyLinks = (newSite: NewSite): void => {
 
 export const describeManyLinksToContact = (newSite: NewSite): void => {
   describe('a contact that users claim repeatedly', () => {
-    test('has a limited number of links that are only claimed: the oldest of any user are dropped', async () => {
+    test('has a limited number of links that are only claimed: the oldest across all users are dropped', async () => {
       const site = await newSite();
       const claim = (userUUID: string, address = ann, changes = {}) =>
         site.browser.createContact({ userUUID, address, newHandle: newID('handle'), ...changes });

@@ -10,7 +10,7 @@ export interface Cut {
 
 interface CuttingProxy {
   readonly url: string;
-  /** How to cut connections that are opened from now on; null for not at all. */
+  /** How to cut connections that are opened from now on; null to cut none. */
   cut: Cut | null;
   /** The maximum number of bytes that one connection transferred in each direction. */
   readonly largest: { request: number; response: number };

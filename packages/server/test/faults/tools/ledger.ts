@@ -21,7 +21,7 @@ interface LedgerOptions {
   readonly ballast?: number;
   /** The pause after a request without a 200. */
   readonly pauseMilliseconds?: number;
-  /** The URLs of servers. One of the servers must return each event as soon as it is acknowledged. */
+  /** Server URLs. One of these servers must return each event as soon as it is acknowledged. */
   readonly readBack?: readonly string[];
 }
 

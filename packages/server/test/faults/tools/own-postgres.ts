@@ -1,4 +1,4 @@
-/** Starts a private PostgreSQL for a test file, and creates a folder for changed servers. */
+/** Starts a private PostgreSQL for a test file, and creates a folder for modified servers. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ export const useOwnPostgres = () => {
     rmSync(folder, { recursive: true });
   });
   return {
-    /** The folder for changed servers. */
+    /** The folder for modified servers. */
     folder: () => folder,
     start: () => startPostgres(cluster),
     /** Stops PostgreSQL as if its machine lost power. */

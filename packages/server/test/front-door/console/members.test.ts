@@ -178,7 +178,7 @@ it('accepts a valid invitation from an IP address from which others guess codes'
   }
 });
 
-it('limits an address to ten failed sign-ins, separately from the limits of members who are known there', async () => {
+it('limits an address to ten failed sign-ins, separately from the limits for members who are known there', async () => {
   await join();
   for (let nth = 0; nth < 12; nth += 1) expect((await signInWith(scene, { emailaddress, password })).status).toBe(200);
   const stranger = (nth: number) => signInWith(scene, { emailaddress: `b${nth}@shop.example`, password });
@@ -192,7 +192,7 @@ it('limits an address to ten failed sign-ins, separately from the limits of memb
   expect((await signInWith(scene, { tokenUUID: scene.tokens.viewer })).status).toBe(200);
 });
 
-it('checks at most thirty passwords for an invitation per address', async () => {
+it('checks at most thirty passwords per address for an invitation', async () => {
   const { invitationCode } = await invite();
   let checkCount = 0;
   // Allows a few more on a slow machine: one every ten seconds.
@@ -273,7 +273,7 @@ it('does not count a sign-in that is rejected because too many passwords are bei
   }
 });
 
-it('hashes at most sixty passwords per /48 for unknown clients, in addition to those of members known there', async () => {
+it('hashes at most sixty passwords per /48 for unknown clients, plus those for members known there', async () => {
   await join();
   const home = '2001:db8:1::1';
   expect((await signInFrom(home, { password })).status).toBe(200);

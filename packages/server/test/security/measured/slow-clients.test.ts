@@ -120,7 +120,7 @@ const start = async (name: string, main?: string) => {
 };
 type Running = Awaited<ReturnType<typeof start>>;
 
-/** Runs four healthy clients for a while, which log events with pauses in between. */
+/** For a while, runs four healthy clients that log events with pauses in between. */
 const runHealthyClients = async ({ log }: Running, milliseconds: number) => {
   const durations: number[] = [];
   const statuses = new Set<number>();

@@ -13,7 +13,7 @@ export interface Person {
   readonly traces: readonly string[];
   /** The contactUUIDs that remain in the audit log: the person's own, and the merged contact's. */
   readonly contactUUIDs: readonly string[];
-  /** Text that must be gone once the events are deleted, too. */
+  /** Text that must also be gone once the events are deleted. */
   readonly eventTrace: string;
   readonly address: string;
   readonly contactUUID: string;

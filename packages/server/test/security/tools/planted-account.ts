@@ -2,7 +2,7 @@
 import { limits } from '@firsthand/contract/limits';
 import type { Fields, ParsedResponse, Scene } from '../../fixtures/scene.ts';
 
-/** A part of values that no attacker knows. A response that contains it is a leak. */
+/** Part of every value that attackers don't know. A response that contains it is a leak. */
 export const secret = 'known-to-nobody-else';
 
 const names = ['ann', 'ben', 'cleo', 'dora'] as const;
