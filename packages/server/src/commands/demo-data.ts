@@ -7,7 +7,7 @@ import { printJSON, printLine, toTable } from './shared/printing.ts';
 
 export const define = (command: Command): void => {
   addDatabase(command)
-    .option('--remove', 'remove the sample shop only')
+    .option('--remove', 'remove the sample shop instead of creating it')
     .option('--seed <number>', 'a whole number; each seed generates different data', '1')
     // Used only by tests.
     .addOption(new Option('--events <number>').default('40000').hideHelp())
@@ -45,7 +45,7 @@ const fill = async (options: FillOptions): Promise<void> => {
       ['Server token', `${shop.serverTokenUUID}  (secret; shown only once)`],
     ]),
     '',
-    'Use the server token to sign in to the console, at /console/ of a running server.',
+    'Use the server token to sign in to the console, at /console/ on a running server.',
   ]);
 };
 

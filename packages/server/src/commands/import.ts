@@ -49,8 +49,8 @@ const parquet = Buffer.from('PAR1').toString('hex');
 type ReadAll = () => AsyncIterable<Reading>;
 
 /**
- * Checks the format of a file. Returns a function that reads it, because only a limited number of files can be open at
- * a time.
+ * Checks a file's format. Returns a function that reads it, because only a limited number of files can be open at a
+ * time.
  */
 const prepare = async (path: string, format?: FormatName): Promise<ReadAll> => {
   const start = await readStart(path);

@@ -57,9 +57,7 @@ interface Options {
 
 export const define = (command: Command): void => {
   command
-    .description(
-      'write the settings and the systemd unit of a service, create its first owner, and print the remaining steps',
-    )
+    .description("write a service's settings and systemd unit, create its first owner, and print the remaining steps")
     .option('--site <origin>', 'the address of your site, such as https://shop.example')
     .option('--email <address>', 'your e-mail address; you become the owner')
     .option('--console-origin <origin>', "the console's address, on a dedicated host; none: only on this machine")

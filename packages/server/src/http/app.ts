@@ -67,7 +67,7 @@ export interface AppOptions extends CountrySources {
   readonly vouch?: ((socket: Socket) => void) | undefined;
   /** Records token uses. If absent, uses in the last 30 s are lost when the server stops. */
   readonly tokenUse?: Pick<TokenUse, 'note'>;
-  /** The build folders of the tracker and the console, and the documentation. Absent folders are not served. */
+  /** The build folders of the tracker, the console and the documentation. Absent folders are not served. */
   readonly files: { readonly tracker?: string; readonly console?: string; readonly docs?: DocsFiles };
   /** Counts requests and responses. */
   readonly traffic?: Traffic;

@@ -43,8 +43,8 @@ const markdownHeaders = { 'Cache-Control': 'no-cache', 'Content-Type': 'text/mar
 const asIs = (text: string): string => text;
 
 /**
- * Returns the routes of the documentation: `/docs/`, `/docs/<guide>`, `/docs/reference/<operation>`, each also as
- * Markdown (`/docs/<guide>.md`), their list `/docs/llms.txt`, and their assets.
+ * Returns the documentation's routes: `/docs/`, `/docs/<guide>`, `/docs/reference/<operation>`, each also as Markdown
+ * (`/docs/<guide>.md`), their list `/docs/llms.txt`, and their assets.
  */
 export const docsRoutes = (
   { folder, root }: DocsFiles,

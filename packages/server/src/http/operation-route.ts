@@ -92,7 +92,7 @@ const addingOperations: readonly OperationName[] = [
 const retryQuotaSeconds = 3_600;
 
 /**
- * Whether a browser prefetches a page that might never be visited (Sec-Purpose in the Fetch Standard; formerly
+ * Whether a browser is prefetching a page that might never be visited (Sec-Purpose in the Fetch Standard; formerly
  * Purpose).
  */
 const isPrefetch = (headers: Headers): boolean =>

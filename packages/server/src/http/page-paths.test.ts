@@ -7,7 +7,7 @@ import { openScene, type Scene } from '../../test/fixtures/scene.ts';
 
 const names = Object.keys(pageNames) as (keyof typeof pageNames)[];
 
-it('exist for exactly the operations that are open to pages', () => {
+it('names exactly the operations that are open to pages', () => {
   const open = Object.entries(operations).filter(([, operation]) => 'openToPages' in operation);
   expect(names.toSorted()).toEqual(open.map(([name]) => name).toSorted());
 });

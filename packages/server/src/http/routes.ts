@@ -44,7 +44,7 @@ export const createRouteServer = (log: Logger, spendRefusal: SpendRefusal, traff
     return respond(exchange, refusal, refusal.code === 'method_not_allowed' ? { Allow: allow } : undefined);
   };
 
-  /** Doesn't log query strings, nor paths with client data: it logs `loggedPath` instead. */
+  /** Doesn't log query strings or paths with client data: it logs `loggedPath` instead. */
   const serve = ({
     name = 'other',
     methods,

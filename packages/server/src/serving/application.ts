@@ -6,7 +6,7 @@ import { getRequestListener } from '@hono/node-server';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import type { Demo } from '../demo/demo.ts';
-import { createConnectionLimits } from '../http/access/connection-shares.ts';
+import { createConnectionLimits } from '../http/access/connection-limits.ts';
 import { startQuota } from '../http/access/quota.ts';
 import { defaultRateLimits } from '../http/access/rate-limits.ts';
 import { createTokenUse } from '../http/access/token-use.ts';

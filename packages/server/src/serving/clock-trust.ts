@@ -1,4 +1,4 @@
-/** Detects jumps of the system clock, so that a wrong time never triggers an irreversible deletion. */
+/** Detects system clock jumps, so that a wrong time never triggers an irreversible deletion. */
 import type { Logger } from 'pino';
 
 const hourMs = 3_600_000;

@@ -84,7 +84,9 @@ interface ScheduleOptions extends BackupPlan {
   readonly repeating?: typeof repeat;
 }
 
-/** The pause before the first backup after startup. Ignores a `newest` in the future, which a wrong clock produced. */
+/**
+ * The pause before the first backup after startup. Ignores a `newest` in the future, which comes from a wrong clock.
+ */
 export const initialPause = (newest: number | undefined, everyMs: number, now: number): number =>
   newest === undefined || newest > now ? 0 : Math.max(0, newest + everyMs - now);
 

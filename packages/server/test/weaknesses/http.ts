@@ -67,7 +67,7 @@ export const withoutCountingBytes: readonly Change[] = [
 /** Has no budget for requests without a valid token, and no limit on pipelined requests. */
 export const withoutBudget: readonly Change[] = [
   { file: 'http/request/input.ts', from: 'Freely) await budget', to: 'Freely && false) await budget', times: 3 },
-  { file: 'http/access/connection-shares.ts', from: 'const maxWaiting = 4', to: 'const maxWaiting = Infinity' },
+  { file: 'http/access/connection-limits.ts', from: 'const maxWaiting = 4', to: 'const maxWaiting = Infinity' },
   { file: 'http/access/refusal-budget.ts', from: 'unproven.take(addressOf(c))', to: '' },
 ];
 

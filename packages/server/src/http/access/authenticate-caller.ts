@@ -6,7 +6,7 @@ import type { Access } from '../../store/store.ts';
 import { hasConsoleHeader } from '../console/cookie.ts';
 import type { Agent } from '../request/agents.ts';
 import type { RequestFields } from '../request/input.ts';
-import { proofOf } from './authentication.ts';
+import { credentialsOf } from './authentication.ts';
 import type { Caller } from './caller.ts';
 import type { AddressOf } from './client-address.ts';
 import type { RefusedPages } from './refused-pages.ts';
@@ -48,7 +48,7 @@ export const createCallerAuthentication = ({
     time: number,
   ): Promise<Caller> => {
     const { headers } = c.req.raw;
-    const { text: tokenUUID, isSession } = proofOf(given, headers);
+    const { text: tokenUUID, isSession } = credentialsOf(given, headers);
     const access = await authenticate(tokenUUID, c);
     if (isSession && !hasConsoleHeader(headers, access.tokenID))
       throw new Refusal('invalid_token', { message: otherSession });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { hashToken } from '../../ingest/token.ts';
 import type { Refusal } from '../../shared/refusal.ts';
 import type { Access } from '../../store/store.ts';
-import { createAuthentication, proofOf } from './authentication.ts';
+import { createAuthentication, credentialsOf } from './authentication.ts';
 import { createRateLimit, defaultRateLimits } from './rate-limits.ts';
 
 describe('a request’s token', () => {
@@ -16,7 +16,7 @@ describe('a request’s token', () => {
     ['the header, whose scheme can be in lower case', { tokenUUID: '' }, 'bearer  b ', 'b'],
     ['the header, if the field is null', { tokenUUID: null }, 'Bearer b', 'b'],
   ])('is read from %s', (_, fields, authorization, expected) => {
-    expect(proofOf(fields, headers(authorization))).toEqual({ text: expected, isSession: false });
+    expect(credentialsOf(fields, headers(authorization))).toEqual({ text: expected, isSession: false });
   });
 
   it.each([
@@ -26,7 +26,7 @@ describe('a request’s token', () => {
     ['a list', { tokenUUID: ['a'] }, undefined, 'invalid_field'],
     ['a console session', { tokenUUID: 'session_abc' }, undefined, 'token_kind'],
   ])('is rejected if it is %s', (_, fields, authorization, code) => {
-    expect(() => proofOf(fields, headers(authorization))).toThrow(
+    expect(() => credentialsOf(fields, headers(authorization))).toThrow(
       expect.objectContaining({ code, field: 'tokenUUID' }),
     );
   });

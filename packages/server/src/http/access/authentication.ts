@@ -36,7 +36,7 @@ export const namedToken = ({ tokenUUID }: RequestFields, headers: Headers): unkn
 };
 
 /** A request's credentials: a token, or a console session. */
-interface Proof {
+interface Credentials {
   readonly text: string;
   readonly isSession: boolean;
 }
@@ -45,7 +45,7 @@ interface Proof {
  * Returns a request's token or, without one, its console session. Throws Refusal if there is neither, or if the token
  * is not a string.
  */
-export const proofOf = (fields: RequestFields, headers: Headers): Proof => {
+export const credentialsOf = (fields: RequestFields, headers: Headers): Credentials => {
   const token = namedToken(fields, headers);
   if (typeof token === 'string') {
     if (!token.startsWith(sessionPrefix)) return { text: token, isSession: false };

@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createConnectionLimits } from './connection-shares.ts';
+import { createConnectionLimits } from './connection-limits.ts';
 
 const cleanups: (() => void)[] = [];
 afterEach(() => {
