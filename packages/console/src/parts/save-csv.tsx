@@ -68,10 +68,7 @@ const SaveDialog = ({ title, count, read, note = '', close }: SaveFileProps & { 
       ) : (
         <p>
           <progress max={total && Math.max(total, rows)} value={total && rows} aria-label="Rows received" />{' '}
-          <span role="status">
-            {formatWhole(rows)}
-            {total !== undefined && ` of ${formatWhole(total)}`} rows
-          </span>
+          <span role="status">{total === undefined ? rowsOf(rows) : `${formatWhole(rows)} of ${rowsOf(total)}`}</span>
         </p>
       )}
     </DialogForm>

@@ -262,7 +262,11 @@ export const ImportContacts = ({ close, after }: { readonly close: () => void; r
           }}
         />
       )}
-      {progress !== undefined && <p role="status">{formatWhole(progress)} rows…</p>}
+      {progress !== undefined && (
+        <p role="status">
+          {formatWhole(progress)} {progress === 1 ? 'row' : 'rows'}…
+        </p>
+      )}
       {result && start && <ResultView result={result} header={start.header} />}
     </DialogForm>
   );
