@@ -24,7 +24,7 @@ import { whole } from './table.ts';
 
 const folder = join(tmpdir(), 'firsthand-bench');
 const unusedMilliseconds = 2 * 3_600_000;
-const builders = ['visits.ts', 'account.ts', 'history.ts', 'contacts-stored.ts', 'search-contacts.ts'];
+const builders = ['visits.ts', 'account.ts', 'history.ts', 'stored-contacts.ts', 'search-contacts.ts'];
 
 const hashSources = async (): Promise<string> => {
   const store = fileURLToPath(new URL('../src/store/', import.meta.url));

@@ -32,7 +32,7 @@ const eventIDs = shares.flatMap((share, index) => Array.from({ length: share }, 
 const campaigns = ['spring', 'summer', 'autumn', 'winter', 'newsletter', 'search', 'partner', 'none'];
 
 /** Three attributes; one event in 10,000 has a fourth. */
-export const attributesOf = (random: () => number): [string, string][] => {
+export const createAttributes = (random: () => number): [string, string][] => {
   const attributes: [string, string][] = [
     ['path', `/products/${Math.floor(random() * 500)}`],
     ['price', `${Math.floor(random() * 90)}.90`],
@@ -43,7 +43,7 @@ export const attributesOf = (random: () => number): [string, string][] => {
 };
 
 /** An eventUUID like those of the tracker and the server: nine characters of time, then a unique part. */
-export const eventName = (time: number, number: number): string =>
+export const createEventUUID = (time: number, number: number): string =>
   time.toString(36).padStart(9, '0') + number.toString(36).padStart(12, '0');
 
 interface Visit {
@@ -103,10 +103,10 @@ export const createVisits = (events: number) => {
       externalID: null,
       eventName: null,
       mayAddName: false,
-      eventUUID: eventName(time, created),
+      eventUUID: createEventUUID(time, created),
       eventTime: time,
       timeReplaced: false,
-      attributes: attributesOf(random),
+      attributes: createAttributes(random),
     };
     return { event, signsUp };
   };

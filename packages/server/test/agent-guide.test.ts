@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { tools } from '../src/http/mcp/tools.ts';
-import { blocksOf, runBlock } from './fixtures/documents/guides.ts';
+import { readBlocks, runBlock } from './fixtures/documents/guides.ts';
 import { createFakeReports } from './fixtures/reports/fake-reports.ts';
 import { createAccount, serveHere } from './fixtures/serving.ts';
 
 const guide = 'ask-an-agent.md';
-const [creation, claude, configuration, request] = blocksOf(guide);
+const [creation, claude, configuration, request] = readBlocks(guide);
 const text = readFileSync(new URL(`../../docs/${guide}`, import.meta.url), 'utf8');
 
 const kinds = ['agent', 'viewer', 'editor', 'server'] as const;

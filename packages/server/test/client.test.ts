@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createClient, FirsthandError } from '@firsthand/client';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as examples from './fixtures/documents/client-examples.ts';
-import { claimsIn, missingIn } from './fixtures/documents/readme-claims.ts';
+import { listClaims, listMissing } from './fixtures/documents/readme-claims.ts';
 import { createAccount, serveHere, userUUID } from './fixtures/serving.ts';
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
@@ -25,8 +25,8 @@ describe('the client’s README', () => {
   });
 
   it('lists a test for each of its claims', () => {
-    expect(claimsIn(readme).filter(({ isTested }) => !isTested)).toEqual([]);
-    expect(missingIn(readme)).toEqual([]);
+    expect(listClaims(readme).filter(({ isTested }) => !isTested)).toEqual([]);
+    expect(listMissing(readme)).toEqual([]);
   });
 });
 

@@ -16,7 +16,7 @@ import { Refusal } from '../src/shared/refusal.ts';
 import type { Store } from '../src/store/store.ts';
 import { createFakeReports } from './fixtures/reports/fake-reports.ts';
 import { makeContact, newAddress, newUserUUID, smallestInput } from './fixtures/requests.ts';
-import { asText, type Fields, noRateLimits, openScene, type Scene } from './fixtures/scene.ts';
+import { type Fields, noRateLimits, openScene, type Scene, toStrings } from './fixtures/scene.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the code walks an untyped document.
 type Any = any;
@@ -485,7 +485,7 @@ describe('error responses', () => {
     const query = attempt.query ? `?${attempt.query}` : '';
     const response =
       method === 'GET'
-        ? await place.app.request(`${path}${query || `?${new URLSearchParams(asText(input))}`}`, { headers })
+        ? await place.app.request(`${path}${query || `?${new URLSearchParams(toStrings(input))}`}`, { headers })
         : await place.app.request(`${path}${query}`, {
             method,
             headers: { 'Content-Type': 'application/json', ...headers },

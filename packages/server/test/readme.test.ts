@@ -13,14 +13,14 @@ import { readConfig, settings } from '../src/config/config.ts';
 import { parseAddress } from '../src/identity/email-address.ts';
 import { isProof } from '../src/ingest/proof.ts';
 import { type Serving, serve } from '../src/serving/serve.ts';
-import { claimsIn, exceptionsIn, missingIn, withTests } from './fixtures/documents/readme-claims.ts';
-import { keyOf } from './fixtures/proof.ts';
+import { addTests, listClaims, listExceptions, listMissing } from './fixtures/documents/readme-claims.ts';
+import { toProofKey } from './fixtures/proof.ts';
 import { createFakeReports } from './fixtures/reports/fake-reports.ts';
 
 const root = new URL('../../../', import.meta.url);
 const manual = 'packages/docs/manual/';
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
-const front = withTests(read('README.md'), read('.readme-tests.md'));
+const front = addTests(read('README.md'), read('.readme-tests.md'));
 /** The manual's pages, then the README, whose last section makes no claims. */
 const texts = [
   ...readdirSync(new URL(manual, root)).map((name) => ({ path: manual + name, text: read(manual + name) })),
@@ -65,9 +65,9 @@ const tableOf = (head: string): string[][] => {
 
 describe('the documentation', () => {
   test('lists a test for each of its claims', () => {
-    expect(claimsIn(readme).length).toBeGreaterThan(60);
-    expect(claimsIn(readme).filter(({ isTested }) => !isTested)).toEqual([]);
-    expect(exceptionsIn(readme)).toEqual([]);
+    expect(listClaims(readme).length).toBeGreaterThan(60);
+    expect(listClaims(readme).filter(({ isTested }) => !isTested)).toEqual([]);
+    expect(listExceptions(readme)).toEqual([]);
   });
 
   test('begins with what Firsthand is, and has a file that lists the tests of its claims', () => {
@@ -77,7 +77,7 @@ describe('the documentation', () => {
   });
 
   test('lists only tests that exist', () => {
-    expect(missingIn(readme)).toEqual([]);
+    expect(listMissing(readme)).toEqual([]);
   });
 
   test('links to files that exist', () => {
@@ -113,7 +113,7 @@ describe('the documentation', () => {
     ['a table row', '| a |\n|---|\n| lost <!-- test: x.test.ts --> |\n| nothing |\n'],
     ['code with a comment', '```sh\ncurl # loses nothing\n\n```\n'],
   ])('fails the check if a claim has no test: %s', (_, markdown) => {
-    expect(claimsIn(markdown).filter(({ isTested }) => !isTested)).toHaveLength(1);
+    expect(listClaims(markdown).filter(({ isTested }) => !isTested)).toHaveLength(1);
   });
 
   test.each([
@@ -121,7 +121,7 @@ describe('the documentation', () => {
     ['a file that is not a test', 'server/test/fixtures/documents/readme-claims.ts'],
     ['a title', 'server/test/arrows.test.ts: forbids %s to import | is not a title\n  of a test'],
   ])('fails the check if it refers to something that does not exist: %s', (_, named) => {
-    expect(missingIn(`Kept. <!-- test: server/test/readme.test.ts; ${named} -->`)).toHaveLength(1);
+    expect(listMissing(`Kept. <!-- test: server/test/readme.test.ts; ${named} -->`)).toHaveLength(1);
   });
 
   test('lists the operations that each kind of token is allowed to call', () => {
@@ -235,7 +235,7 @@ describe('the documentation', () => {
       const visitor = { browserToken: 'browser_of_a_page', userUUID: 'visitor-of-the-readme' };
       const proof = contactProof('server_secret', { ...visitor, address });
       const canonical = parseAddress(address) ?? '';
-      expect(isProof(proof, { ...visitor, address: canonical }, [keyOf('server_secret')], Date.now())).toBe(true);
+      expect(isProof(proof, { ...visitor, address: canonical }, [toProofKey('server_secret')], Date.now())).toBe(true);
     },
   );
 });

@@ -10,7 +10,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { ReportQuery, ResultOf } from '../src/reports/queries.ts';
 import { firsthand } from './fixtures/command.ts';
-import { blocksOf, runBlock } from './fixtures/documents/guides.ts';
+import { readBlocks, runBlock } from './fixtures/documents/guides.ts';
 import { createFakeReports } from './fixtures/reports/fake-reports.ts';
 import { createAccount, serveHere } from './fixtures/serving.ts';
 
@@ -18,7 +18,7 @@ import { createAccount, serveHere } from './fixtures/serving.ts';
 type Any = any;
 
 const guide = 'reports.md';
-const blocks = blocksOf(guide);
+const blocks = readBlocks(guide);
 
 /** Returns the engine's result that leads to the response in the guide. */
 const resultFor = (query: ReportQuery, shownResponse: Any): ResultOf<ReportQuery> => {

@@ -1,6 +1,6 @@
 /** Tests that an expired token stops working on every path, and so does everything that depends on the token. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createProof, keyOf } from './fixtures/proof.ts';
+import { createProof, toProofKey } from './fixtures/proof.ts';
 import { newAddress, newUserUUID } from './fixtures/requests.ts';
 import { openScene, type Scene } from './fixtures/scene.ts';
 
@@ -56,7 +56,7 @@ it('rejects new tokens and proofs that are made with an expired token', async ()
     const userUUID = newUserUUID();
     const contactEmailaddress = newAddress();
     const claim = { browserToken: scene.tokens.browser, address: contactEmailaddress, userUUID };
-    const contactProof = createProof(claim, keyOf(tokenUUID), Math.floor(time / 1_000));
+    const contactProof = createProof(claim, toProofKey(tokenUUID), Math.floor(time / 1_000));
     const fields = { userUUID, contactEmailaddress, contactProfileID: 'customer', contactProof };
     return scene.post('/createContact', { tokenUUID: scene.tokens.browser, ...fields });
   };

@@ -4,11 +4,11 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { webhookTypes } from '@firsthand/contract/webhook';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { blocksOf, runBlock } from './fixtures/documents/guides.ts';
+import { readBlocks, runBlock } from './fixtures/documents/guides.ts';
 import { createAccount, serveHere } from './fixtures/serving.ts';
 import { freePort } from './tools/ports.ts';
 
-const [creation, receiver, testing] = blocksOf('webhooks.md');
+const [creation, receiver, testing] = readBlocks('webhooks.md');
 const text = readFileSync(new URL('../../docs/webhooks.md', import.meta.url), 'utf8');
 
 /** The example data in the guide's table, by type. */

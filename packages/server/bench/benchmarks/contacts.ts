@@ -8,9 +8,9 @@
 import { browserToken, serverToken } from '../account.ts';
 import type { Options, Row } from '../benchmark.ts';
 import { withCopy } from '../cached-database.ts';
-import { openContacts } from '../contacts-stored.ts';
 import { startLoad } from '../processes/loads.ts';
 import { startServer } from '../processes/servers.ts';
+import { openContacts } from '../stored-contacts.ts';
 import { median, ratio, whole } from '../table.ts';
 
 const connections = 256;

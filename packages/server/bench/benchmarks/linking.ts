@@ -13,12 +13,12 @@ import { settle } from '../settle.ts';
 import { ratio, whole } from '../table.ts';
 import { timeAlternating } from '../timing.ts';
 import {
-  attributesOf,
   busiestUser,
   contactName,
   countBusiestEvents,
+  createAttributes,
+  createEventUUID,
   createRandom,
-  eventName,
   userName,
 } from '../visits.ts';
 
@@ -36,10 +36,10 @@ const prepare = async (store: Store, caller: StoreCaller): Promise<void> => {
     externalID: null,
     eventName: null,
     mayAddName: false,
-    eventUUID: eventName(now, nth),
+    eventUUID: createEventUUID(now, nth),
     eventTime: now,
     timeReplaced: false,
-    attributes: attributesOf(random),
+    attributes: createAttributes(random),
   }));
   await storeAll(store, caller, now, events);
   for (const person of people) await store.createContact(newContact(caller, person, now));

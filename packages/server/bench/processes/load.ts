@@ -4,7 +4,7 @@
  */
 import { connect, type Socket } from 'node:net';
 import { createLatencies } from '../latencies.ts';
-import { attributesOf, createRandom, userName } from '../visits.ts';
+import { createAttributes, createRandom, userName } from '../visits.ts';
 
 export interface Load {
   readonly port: number;
@@ -55,7 +55,7 @@ const userMark = 'U'.repeat(nameLength);
 const idMark = 'I'.repeat(run.length + 12);
 
 const eventText = (): string => {
-  const attributes = attributesOf(random).map(([attrID, attrValue]) => ({ attrID, attrValue }));
+  const attributes = createAttributes(random).map(([attrID, attrValue]) => ({ attrID, attrValue }));
   const eventID = 1 + Math.floor(random() * 20);
   return JSON.stringify({ eventID, eventUUID: idMark, userUUID: userMark, eventAttrArray: attributes });
 };

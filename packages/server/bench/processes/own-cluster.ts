@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { folderOf, nodes, startCluster, stopCluster } from '../../test/citus/cluster.ts';
+import { getNodeFolder, nodes, startCluster, stopCluster } from '../../test/citus/cluster.ts';
 import { createClusterDatabase } from '../../test/citus/databases.ts';
 import { type OwnPostgres, readPostgresCPUSeconds } from './own-postgres.ts';
 
@@ -19,7 +19,7 @@ export const withCluster = async <Value>(use: (cluster: OwnPostgres) => Promise<
     const url = await startCluster(folder, Object.fromEntries(nodes.map((node) => [node, connectionSettings])));
     return await use({
       createDatabase: () => createClusterDatabase(url, folder),
-      cpuSeconds: () => nodes.reduce((sum, node) => sum + readPostgresCPUSeconds(folderOf(folder, node)), 0),
+      cpuSeconds: () => nodes.reduce((sum, node) => sum + readPostgresCPUSeconds(getNodeFolder(folder, node)), 0),
     });
   } finally {
     await stopCluster(folder);

@@ -3,7 +3,12 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { type ServerOptions, startPostgres, stopPostgres, urlOf } from '../../test/fixtures/postgres/server.ts';
+import {
+  getDatabaseURL,
+  type ServerOptions,
+  startPostgres,
+  stopPostgres,
+} from '../../test/fixtures/postgres/server.ts';
 import { cpuSeconds, listChildren, readExitedCPUSeconds } from './process.ts';
 
 /** Calls `work` with a separate connection. */
@@ -44,8 +49,8 @@ export const withPostgres = async <Value>(
   try {
     return await use({
       async createDatabase(name) {
-        await withClient(urlOf(folder, 'postgres'), (client) => client.query(`CREATE DATABASE ${name}`));
-        return urlOf(folder, name);
+        await withClient(getDatabaseURL(folder, 'postgres'), (client) => client.query(`CREATE DATABASE ${name}`));
+        return getDatabaseURL(folder, name);
       },
       cpuSeconds: () => readPostgresCPUSeconds(folder),
     });

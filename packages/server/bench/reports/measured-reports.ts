@@ -6,30 +6,30 @@ import {
   breakdown,
   breakdownBy,
   breakdownOverTime,
-  bySteps,
   createReport,
   from,
   live,
   type MeasuredReport,
-  ofMonth,
   people,
   queryBase,
   retention,
+  stepEventIDs,
   steps,
   to,
   totals,
   visits,
   week,
+  writeMonthEvents,
 } from './report-forms.ts';
 
-const entryPageTables = `${writeSessionTables(ofMonth('path'))},
+const entryPageTables = `${writeSessionTables(writeMonthEvents('path'))},
   entries AS (
     SELECT DISTINCT ON (user_id, session) user_id, session, path AS entry FROM hits WHERE path IS NOT NULL
     ORDER BY user_id, session, event_time, sequence
   ),
   paged AS (SELECT h.user_id, h.session, h.person, entry FROM hits h LEFT JOIN entries n ON n.user_id = h.user_id AND n.session = h.session)`;
 
-const firstTouchTables = `${writeSessionTables(ofMonth('campaign'))},
+const firstTouchTables = `${writeSessionTables(writeMonthEvents('campaign'))},
   firsts AS (SELECT DISTINCT ON (person) person, campaign AS first FROM hits WHERE campaign IS NOT NULL ORDER BY person, event_time, sequence),
   touched AS (SELECT h.*, first FROM hits h LEFT JOIN firsts USING (person))`;
 
@@ -42,17 +42,17 @@ export const createMeasuredReports = (contacts: number) => {
   const purchases = 5;
   const now = live();
   const reports: readonly MeasuredReport[] = [
-    totals('totals by day', null, ofMonth()),
+    totals('totals by day', null, writeMonthEvents()),
     totals(
       'totals by day, half of the contacts',
       { contacts: chosen },
-      ofMonth(),
+      writeMonthEvents(),
       'WHERE person IN (SELECT contact FROM chosen)',
     ),
     totals(
       'totals by day, people who bought 5 times',
       { did: { eventIDs: [purchaseEventID] }, atLeast: purchases, atMost: null, from, to },
-      ofMonth('event_id'),
+      writeMonthEvents('event_id'),
       `WHERE person IN (SELECT person FROM owned WHERE event_id = ${purchaseEventID} GROUP BY person HAVING count(*) >= ${purchases})`,
     ),
     breakdown(['browser'], ['browser']),
@@ -74,7 +74,7 @@ export const createMeasuredReports = (contacts: number) => {
       'funnel of three steps',
       900,
       { ...queryBase, report: 'funnel', steps, withinMilliseconds: week, per: 'person' },
-      `WITH owned AS (${ofMonth('event_id')}), ${writeFunnelTables(bySteps, week)}
+      `WITH owned AS (${writeMonthEvents('event_id')}), ${writeFunnelTables(stepEventIDs, week)}
         SELECT count(DISTINCT person) FILTER (WHERE event_id = ${viewEventID}),
           count(DISTINCT person) FILTER (WHERE event_id = ${priceEventID} AND event_time - first_time <= ${week}),
           count(DISTINCT person) FILTER (WHERE event_id = ${purchaseEventID} AND event_time - second_time <= ${week}) FROM passed`,
@@ -83,7 +83,7 @@ export const createMeasuredReports = (contacts: number) => {
     retention(
       'retention by week',
       { first: null, back: null },
-      `WITH owned AS (${ofMonth()}),
+      `WITH owned AS (${writeMonthEvents()}),
         weeks AS (SELECT person, part_of(event_time, ${week}) AS week, count(*) AS events FROM owned GROUP BY person, week),
         cohorts AS (SELECT person, min(week) AS cohort FROM weeks GROUP BY person)
         SELECT cohort, week, count(*) FILTER (WHERE week = cohort), count(*) FILTER (WHERE week > cohort OR events > 1)
@@ -92,7 +92,7 @@ export const createMeasuredReports = (contacts: number) => {
     retention(
       'retention by week, purchase after page view',
       { first: { eventIDs: [viewEventID] }, back: { eventIDs: [purchaseEventID] } },
-      `WITH owned AS (${ofMonth('event_id')}),
+      `WITH owned AS (${writeMonthEvents('event_id')}),
         begun AS (
           SELECT DISTINCT ON (person) person, event_time, sequence, part_of(event_time, ${week}) AS cohort FROM owned
           WHERE event_id = ${viewEventID} ORDER BY person, event_time, sequence
@@ -105,11 +105,11 @@ export const createMeasuredReports = (contacts: number) => {
         SELECT cohort, week, coalesce(first.people, 0), coalesce(back.people, 0) FROM first FULL JOIN back USING (cohort, week)`,
     ),
     bestCustomers(),
-    people('people of the month', { of: { kind: 'all' } }, `owned AS (${ofMonth()})`),
+    people('people of the month', { of: { kind: 'all' } }, `owned AS (${writeMonthEvents()})`),
     people(
       'people who viewed a price and did not buy',
       { of: { kind: 'step', step: 1, dropped: true, steps, withinMilliseconds: week, per: 'person' } },
-      `owned AS (${ofMonth('event_id')}), ${writeFunnelTables(bySteps, week)},
+      `owned AS (${writeMonthEvents('event_id')}), ${writeFunnelTables(stepEventIDs, week)},
         reached AS (
           SELECT person, bool_or(event_id = ${priceEventID} AND event_time - first_time <= ${week}) AS second,
             bool_or(event_id = ${purchaseEventID} AND event_time - second_time <= ${week}) AS third

@@ -42,12 +42,12 @@ const liveMilliseconds = 5 * 60_000;
 const everyDay = Array.from({ length: days + 1 }, (_, nth) => firstTime + nth * day);
 const everyWeek = [...everyDay.filter((_, nth) => nth % 7 === 0), to];
 export const queryBase = { account, from, to, robots: false, condition: null };
-export const bySteps = [viewEventID, priceEventID, purchaseEventID];
-export const steps = bySteps.map((eventID) => ({ eventIDs: [eventID] }));
+export const stepEventIDs = [viewEventID, priceEventID, purchaseEventID];
+export const steps = stepEventIDs.map((eventID) => ({ eventIDs: [eventID] }));
 const breakdownRows = 10;
 const peoplePerPage = 100;
 
-export const ofMonth = (...columns: string[]): string => writeOwnedEvents(from, to, columns);
+export const writeMonthEvents = (...columns: string[]): string => writeOwnedEvents(from, to, columns);
 const toCells = ({ events, users, people, sessions }: Measures): Cell[] => [events, users, people, sessions];
 
 export const totals = (name: string, condition: Condition | null, owned: string, where = '') =>
@@ -118,7 +118,7 @@ export const breakdown = (attrIDs: readonly string[], columns: readonly string[]
     attrIDs.map((attrID) => ({ attrID })),
     values,
     {
-      sources: writeSessionTables(ofMonth(...columns)),
+      sources: writeSessionTables(writeMonthEvents(...columns)),
       rows: 'hits',
       grouped: 'owned',
     },
@@ -164,7 +164,7 @@ export const breakdownOverTime = (attrID: string, column: string) =>
       ...{ report: 'breakdown', value: null, dimensions: [{ attrID }], offsets: [[firstTime, 0]] },
       ...{ sort: 'people', limit: breakdownRows, edges: everyDay },
     },
-    `WITH ${writeSessionTables(ofMonth(column))}
+    `WITH ${writeSessionTables(writeMonthEvents(column))}
       SELECT ${column}, part_of(event_time, ${day}) AS day, ${measures} FROM hits GROUP BY ${column}, day`,
     ({ rows }) =>
       rows.flatMap(({ values, intervals = [] }) =>
@@ -177,7 +177,7 @@ export const visits = () =>
     'visits',
     500,
     { ...queryBase, report: 'totals', value: null, edges: [from, to], visits: true },
-    `WITH ${writeSessionTables(ofMonth('path'))},
+    `WITH ${writeSessionTables(writeMonthEvents('path'))},
       visits AS (
         SELECT count(*) AS events, count(path) AS pages, max(event_time) - min(event_time) AS milliseconds FROM hits GROUP BY user_id, session
       )
@@ -193,7 +193,7 @@ export const bestCustomers = () =>
       ...{ ...queryBase, report: 'people', of: { kind: 'all' }, value: 'price', sort: 'sum' },
       ...{ usersAtLeast: 0, limit: peoplePerPage, beyond: null, until: null },
     },
-    `WITH owned AS (${ofMonth('price')})
+    `WITH owned AS (${writeMonthEvents('price')})
       SELECT person, count(price) AS purchases FROM owned WHERE price IS NOT NULL GROUP BY person
       ORDER BY round(sum(price::numeric(12, 6)), 6) DESC, person DESC LIMIT ${peoplePerPage}`,
     (result) => result.people.map(({ person, value }) => [person, value?.count ?? 0]),

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { createProof, keyOf } from '../../test/fixtures/proof.ts';
+import { createProof, toProofKey } from '../../test/fixtures/proof.ts';
 import { isProof } from './proof.ts';
 
-const key = keyOf('server_secret');
+const key = toProofKey('server_secret');
 const proven = { browserToken: 'browser_public', address: 'ada@example.com', userUUID: 'user_aaaaaaaaaaaaaaaa' };
 const seconds = 1_772_000_000;
 const proof = createProof(proven, key, seconds);
@@ -47,8 +47,8 @@ describe('a contactProof', () => {
   });
 
   it('can be created only with a live server token', () => {
-    expect(isProof(proof, proven, [keyOf('server_newer'), key], at(0))).toBe(true);
-    expect(isProof(proof, proven, [keyOf('server_newer')], at(0))).toBe(false);
+    expect(isProof(proof, proven, [toProofKey('server_newer'), key], at(0))).toBe(true);
+    expect(isProof(proof, proven, [toProofKey('server_newer')], at(0))).toBe(false);
     expect(isProof(proof, proven, [], at(0))).toBe(false);
   });
 });

@@ -6,11 +6,11 @@ import {
   edges,
   eventArbitrary,
   events,
-  type Happened,
   hour,
   minute,
   offsets,
   query,
+  type TimedEvent,
   value,
   withRange,
 } from '../../test/fixtures/reports/random-queries.ts';
@@ -22,7 +22,7 @@ import type { ReportQuery } from './queries.ts';
 const clocks = new WeakMap<TestFeed, number>();
 /** Worlds like most accounts: pages log all events, and each browser belongs to one person. */
 const websites = new WeakSet<TestFeed>();
-const log = (world: TestFeed, list: readonly Happened[]): void => {
+const log = (world: TestFeed, list: readonly TimedEvent[]): void => {
   let clock = clocks.get(world);
   const timed = list.map(({ pause, isLate, ...logged }) => {
     const event = websites.has(world) ? { ...logged, contact: 0, user: logged.user || 1 } : logged;
@@ -36,7 +36,7 @@ const log = (world: TestFeed, list: readonly Happened[]): void => {
 
 const contact = fc.integer({ min: 1, max: 4 });
 const sequence = fc.nat({ max: 200 });
-const actionWith = (logged: fc.Arbitrary<Happened[]>): fc.Arbitrary<(world: TestFeed) => void> =>
+const actionWith = (logged: fc.Arbitrary<TimedEvent[]>): fc.Arbitrary<(world: TestFeed) => void> =>
   fc.oneof(
     { weight: 8, arbitrary: logged.map((list) => (world: TestFeed) => log(world, list)) },
     {
@@ -66,7 +66,7 @@ const actionWith = (logged: fc.Arbitrary<Happened[]>): fc.Arbitrary<(world: Test
   );
 const historyWith = (
   inOrder: fc.Arbitrary<boolean>,
-  logged: fc.Arbitrary<Happened[]>,
+  logged: fc.Arbitrary<TimedEvent[]>,
   queries: fc.Arbitrary<ReportQuery>,
 ) =>
   fc

@@ -2,7 +2,13 @@
 // CITUS_BIN.
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { backUpPostgres, startPostgres, startStandby, stopPostgres, urlOf } from '../fixtures/postgres/server.ts';
+import {
+  backUpPostgres,
+  getDatabaseURL,
+  startPostgres,
+  startStandby,
+  stopPostgres,
+} from '../fixtures/postgres/server.ts';
 import { querySQL } from '../fixtures/postgres/sql.ts';
 
 export const nodes = ['coordinator', 'worker-1', 'worker-2'] as const;
@@ -10,11 +16,11 @@ export const nodes = ['coordinator', 'worker-1', 'worker-2'] as const;
 export type Node = (typeof nodes)[number] | 'worker-3';
 
 /** Returns a node's folder, which is also its host name for connections. */
-export const folderOf = (cluster: string, node: Node): string => join(cluster, node);
+export const getNodeFolder = (cluster: string, node: Node): string => join(cluster, node);
 
 /** Returns the URL of a database on a node. */
-export const urlOfNode = (cluster: string, node: Node, database: string): string =>
-  urlOf(folderOf(cluster, node), database);
+export const getNodeURL = (cluster: string, node: Node, database: string): string =>
+  getDatabaseURL(getNodeFolder(cluster, node), database);
 
 /**
  * Returns a node's settings. Every server has sessions on each node, and every database has a process that detects
@@ -43,18 +49,18 @@ const bin = (): string => {
 
 /** Starts a node. `settings` are extra lines for postgresql.conf, which take effect only when the node is created. */
 export const startNode = (cluster: string, node: Node, settings = ''): Promise<void> => {
-  const folder = folderOf(cluster, node);
+  const folder = getNodeFolder(cluster, node);
   return startPostgres(folder, { bin: bin(), settings: settingsOf(folder) + settings });
 };
 
 /** Stops a node; `immediate` has the effect of a power failure. */
 export const stopNode = (cluster: string, node: Node, mode: 'fast' | 'immediate'): Promise<void> =>
-  stopPostgres(folderOf(cluster, node), mode, { bin: bin() });
+  stopPostgres(getNodeFolder(cluster, node), mode, { bin: bin() });
 
 /** Starts a standby for the coordinator, and returns its folder. */
-export const startStandbyOfCoordinator = async (cluster: string): Promise<string> => {
+export const startCoordinatorStandby = async (cluster: string): Promise<string> => {
   const folder = mkdtempSync(join(cluster, 'standby-'));
-  await startStandby(folderOf(cluster, 'coordinator'), folder, { bin: bin(), settings: settingsOf(folder) });
+  await startStandby(getNodeFolder(cluster, 'coordinator'), folder, { bin: bin(), settings: settingsOf(folder) });
   return folder;
 };
 
@@ -81,7 +87,7 @@ export const startCluster = async (cluster: string, settings: Partial<Record<Nod
   // Waits for all nodes before it throws.
   const started = await Promise.allSettled(nodes.map((node) => startNode(cluster, node, settings[node])));
   for (const each of started) if (each.status === 'rejected') throw each.reason;
-  const [coordinator, ...workers] = nodes.map((node) => urlOfNode(cluster, node, 'postgres'));
+  const [coordinator, ...workers] = nodes.map((node) => getNodeURL(cluster, node, 'postgres'));
   const [extension] = await querySQL(coordinator as string, "SELECT 1 FROM pg_extension WHERE extname = 'citus'");
   if (!extension) await joinNodes([coordinator as string, ...workers]);
   return coordinator as string;
@@ -93,11 +99,11 @@ export const stopCluster = async (cluster: string): Promise<void> => {
 
 /** Copies a running node with `pg_basebackup`, as in the guide. */
 export const backUpNode = (cluster: string, node: Node, backup: string): Promise<void> =>
-  backUpPostgres(folderOf(cluster, node), backup, { bin: bin() });
+  backUpPostgres(getNodeFolder(cluster, node), backup, { bin: bin() });
 
 /** Replaces a stopped node's data with a backup, which recovers up to a restore point when the node starts. */
 export const restoreNode = (cluster: string, node: Node, backup: string, settings: string): void => {
-  const data = join(folderOf(cluster, node), 'data');
+  const data = join(getNodeFolder(cluster, node), 'data');
   rmSync(data, { recursive: true });
   renameSync(backup, data);
   writeFileSync(join(data, 'postgresql.conf'), settings, { flag: 'a' });
@@ -115,7 +121,9 @@ const signal = (pid: number, name: NodeJS.Signals): void => {
 
 /** Makes a node hang, as if its disk hung, until the returned function is called. */
 export const freezeNode = (cluster: string, node: Node): (() => void) => {
-  const first = Number(readFileSync(join(folderOf(cluster, node), 'data', 'postmaster.pid'), 'utf8').split('\n')[0]);
+  const first = Number(
+    readFileSync(join(getNodeFolder(cluster, node), 'data', 'postmaster.pid'), 'utf8').split('\n')[0],
+  );
   // Freezes the postmaster first, because it would restart the other processes.
   signal(first, 'SIGSTOP');
   const children = readFileSync(`/proc/${first}/task/${first}/children`, 'utf8').split(' ').filter(Boolean);

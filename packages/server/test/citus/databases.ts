@@ -10,7 +10,7 @@ import { joinNodes } from './cluster.ts';
 type URLs = readonly [coordinator: string, ...workers: string[]];
 
 /** Returns the URLs of a database on the coordinator and on each registered worker. */
-export const urlsOf = async (clusterURL: string, database: string): Promise<URLs> => {
+export const listDatabaseURLs = async (clusterURL: string, database: string): Promise<URLs> => {
   const workers = await querySQL<{ name: string; port: number }>(
     clusterURL,
     'SELECT nodename AS name, nodeport AS port FROM pg_dist_node WHERE groupid > 0 ORDER BY groupid',
@@ -62,7 +62,7 @@ const closeTemplate = async (urls: URLs, name: string): Promise<void> => {
 
 /** Creates a database without tables on all nodes. */
 export const createBareDatabase = async (clusterURL: string, name: string): Promise<URLs> => {
-  const urls = await urlsOf(clusterURL, name);
+  const urls = await listDatabaseURLs(clusterURL, name);
   await onEach(urls, `CREATE DATABASE ${name}`);
   await joinNodes(urls);
   return urls;
@@ -81,7 +81,7 @@ const makeTemplate = async (clusterURL: string, name: string): Promise<void> => 
     const exists = `SELECT 1 FROM pg_database WHERE datname = '${name}' AND NOT datallowconn`;
     if ((await querySQL(clusterURL, exists)).length > 0) return;
     await distributeDatabase(clusterURL, name);
-    await closeTemplate(await urlsOf(clusterURL, name), name);
+    await closeTemplate(await listDatabaseURLs(clusterURL, name), name);
   });
 };
 
@@ -126,7 +126,8 @@ const closeEnded = async (clusterURL: string, run: string): Promise<void> => {
   if ((await listEnded(clusterURL, run)).length === 0) return;
   // Two processes that closed the same database concurrently would fail.
   await runExclusively(clusterURL, async () => {
-    for (const name of await listEnded(clusterURL, run)) await onEach(await urlsOf(clusterURL, name), closeSQL(name));
+    for (const name of await listEnded(clusterURL, run))
+      await onEach(await listDatabaseURLs(clusterURL, name), closeSQL(name));
   });
 };
 
@@ -138,14 +139,14 @@ export const createClusterDatabase = async (clusterURL: string, run: string): Pr
   await closeEnded(clusterURL, run);
   createdCount += 1;
   const name = `${prefixOf(run)}_${process.pid}_${createdCount}`;
-  const urls = await urlsOf(clusterURL, name);
+  const urls = await listDatabaseURLs(clusterURL, name);
   await onEach(urls, `CREATE DATABASE ${name} TEMPLATE ${template}`);
   return urls[0];
 };
 
 /** Drops a run's databases. */
 export const dropClusterDatabases = async (clusterURL: string, run: string): Promise<void> => {
-  const urls = await urlsOf(clusterURL, 'postgres');
+  const urls = await listDatabaseURLs(clusterURL, 'postgres');
   for (const url of urls) {
     const rows = await querySQL<{ name: string }>(
       url,

@@ -6,7 +6,7 @@ import type { Store } from '../../src/store/store.ts';
 import { firsthand } from '../fixtures/command.ts';
 import { newDatabase, querySQL } from '../fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
-import { urlsOf } from './databases.ts';
+import { listDatabaseURLs } from './databases.ts';
 
 interface Finding {
   readonly name: string;
@@ -58,7 +58,7 @@ test('reports workers that log statements with contacts’ values', async () => 
     detail: expect.stringMatching(/^\S+:\d+, \S+:\d+: .*ALTER ROLE … SET log_min_error_statement = panic$/),
   });
   const name = new URL(databaseURL).pathname.slice(1);
-  for (const url of await urlsOf(databaseURL, name))
+  for (const url of await listDatabaseURLs(databaseURL, name))
     await querySQL(url, `ALTER DATABASE ${name} SET log_min_error_statement = panic`);
   await expect.poll(async () => (await examine()).get('logs')).toMatchObject({ ok: true });
 });
@@ -118,7 +118,7 @@ test('gives an account that exceeds an even share its own shards, if its advice 
 });
 
 test('names an unreachable worker, and then does not query accounts', async () => {
-  const [, worker] = await urlsOf(databaseURL, new URL(databaseURL).pathname.slice(1));
+  const [, worker] = await listDatabaseURLs(databaseURL, new URL(databaseURL).pathname.slice(1));
   const [{ name } = { name: '' }] = await querySQL<{ name: string }>(databaseURL, 'SELECT current_database() AS name');
   const maintenanceURL = Object.assign(new URL(worker as string), { pathname: '/postgres' }).href;
   await querySQL(

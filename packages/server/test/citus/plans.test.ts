@@ -10,8 +10,8 @@ import { newUserUUID, smallestInput } from '../fixtures/requests.ts';
 import { type Fields, openScene, type Scene } from '../fixtures/scene.ts';
 import {
   isTwoPhase,
+  listParts,
   logRemoteCommands,
-  partsIn,
   type RemoteCommand,
   readShardParts,
   recordCommands,
@@ -80,7 +80,7 @@ describe('an operation', () => {
     '%s reads and writes only its account’s shards, on one node and in one phase',
     async (name) => {
       const sent = await sentBy(name);
-      expect(partsIn(sent, parts).filter((part) => part !== own)).toEqual([]);
+      expect(listParts(sent, parts).filter((part) => part !== own)).toEqual([]);
       expect(nodesIn(sent).length).toBeLessThanOrEqual(1);
       expect(sent.filter(isTwoPhase)).toEqual([]);
     },
@@ -89,7 +89,7 @@ describe('an operation', () => {
   test.each([...accessOperations])('%s reads and writes only one account’s shards', async (name) => {
     // createAccount uses a second part, because an operator's calls are recorded in the service's audit log.
     const maxParts = name === 'createAccount' ? 2 : 1;
-    expect(partsIn(await sentBy(name), parts).length).toBeLessThanOrEqual(maxParts);
+    expect(listParts(await sentBy(name), parts).length).toBeLessThanOrEqual(maxParts);
   });
 });
 

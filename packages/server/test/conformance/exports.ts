@@ -11,7 +11,7 @@ import { runs } from '../fixtures/runs.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
 import { day, laptop, phone, tablet } from '../fixtures/store.ts';
 import { historyArbitrary, playHistory } from '../fixtures/world.ts';
-import { importsOf } from './imports.ts';
+import { createImportHelpers } from './imports.ts';
 import type { NewSite, Open } from './sites.ts';
 
 /** Lists the event files, with their sizes and modification times. */
@@ -63,7 +63,7 @@ export const describeExports = (newSite: NewSite, open: Open): void => {
 
     test('removes an undone import’s events, even if the import was undone before the next run', async () => {
       const site = await newSite();
-      const { create, event, contact, add, undo } = importsOf(site);
+      const { create, event, contact, add, undo } = createImportHelpers(site);
       await site.server.log({ userUUID: laptop });
       const { importID } = await create('a.jsonl');
       await add(importID, 0, [

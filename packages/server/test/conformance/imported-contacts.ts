@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import type { ContactChange, ImportStep, NewContact } from '../../src/store/store.ts';
 import type { Site } from '../fixtures/site.ts';
-import { ann, ben, contactChange, expectRefusal, hashOf, newContact, newID, phone } from '../fixtures/store.ts';
+import { ann, ben, contactChange, expectRefusal, hashText, newContact, newID, phone } from '../fixtures/store.ts';
 import { soon } from '../fixtures/timeouts.ts';
 import type { NewSite } from './sites.ts';
 
@@ -15,7 +15,7 @@ const importsOf = ({ store, account, server, time }: Site) => {
   const batch = { ...caller, receivedTime: time, defaultProfileID: 'customer', replaces: true };
   const create = async (): Promise<string> => {
     const importID = newID('import');
-    const file = { kind: 'contacts', importName: 'contacts.csv', fingerprint: hashOf(importID) } as const;
+    const file = { kind: 'contacts', importName: 'contacts.csv', fingerprint: hashText(importID) } as const;
     await store.createImport({ account, importID, ...file, time });
     return importID;
   };

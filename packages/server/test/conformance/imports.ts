@@ -8,7 +8,7 @@ import {
   cleo,
   day,
   expectRefusal,
-  hashOf,
+  hashText,
   laptop,
   newContact,
   newEvent,
@@ -22,12 +22,19 @@ import type { NewSite } from './sites.ts';
 const years = 365 * day;
 
 /** Returns helpers that import into a site. */
-export const importsOf = (site: Site) => {
+export const createImportHelpers = (site: Site) => {
   const { store, account, time, server } = site;
   const caller = { account, token: server.token, browser: false };
   const create = (file: string, at = time) =>
     store.createImport({
-      ...{ account, importID: newID('import'), kind: 'events', importName: file, fingerprint: hashOf(file), time: at },
+      ...{
+        account,
+        importID: newID('import'),
+        kind: 'events',
+        importName: file,
+        fingerprint: hashText(file),
+        time: at,
+      },
     });
   const event = (changes: Partial<NewEvent>): ImportStep => ({
     event: newEvent({ eventTime: time - 2 * years, ...changes }),
@@ -72,7 +79,7 @@ export const describeImports = (newSite: NewSite): void => {
   describe('an import', () => {
     test('stores old events with their own times, and accepts each position only once', async () => {
       const site = await newSite();
-      const { create, event, add } = importsOf(site);
+      const { create, event, add } = createImportHelpers(site);
       const { importID, position, state } = await create('a.jsonl');
       expect({ position, state }).toEqual({ position: 0, state: 'running' });
       const steps = [event({ eventUUID: 'event-01' }), event({ eventUUID: 'event-02' })];
@@ -93,7 +100,7 @@ export const describeImports = (newSite: NewSite): void => {
 
     test('is the same import for the same file, until it is undone', async () => {
       const site = await newSite();
-      const { create, event, add, undo } = importsOf(site);
+      const { create, event, add, undo } = createImportHelpers(site);
       const { importID } = await create('a.jsonl');
       await add(importID, 0, [event({ eventUUID: 'event-01' })], { isLast: true });
       // Repeats the request, as a client does that received no response to an empty last batch.
@@ -119,10 +126,10 @@ export const describeImports = (newSite: NewSite): void => {
 
     test('is rejected in another account, for another kind, when it is complete, and when it is undone', async () => {
       const [site, other] = [await newSite(), await newSite()];
-      const { create, event, add, undo } = importsOf(site);
+      const { create, event, add, undo } = createImportHelpers(site);
       const { importID } = await create('a.jsonl');
       const steps = [event({})];
-      await expectRefusal(importsOf(other).add(importID, 0, steps), 'unknown_import', 'importID');
+      await expectRefusal(createImportHelpers(other).add(importID, 0, steps), 'unknown_import', 'importID');
       const { store, account, time } = other;
       await expectRefusal(store.undoImport({ account, importID, time }), 'unknown_import', 'importID');
       expect(await store.listImports({ account, limit: 10 })).toEqual([]);
@@ -136,7 +143,7 @@ export const describeImports = (newSite: NewSite): void => {
 
     test('stores the users of contacts and events, even in the first write of a day', async () => {
       const site = await newSite();
-      const { create, event, contact, add } = importsOf(site);
+      const { create, event, contact, add } = createImportHelpers(site);
       const { importID } = await create('a.jsonl');
       await add(importID, 0, [
         contact({ address: ben, userUUID: tablet }),
@@ -154,7 +161,7 @@ export const describeImports = (newSite: NewSite): void => {
       const { contactUUID } = await site.server.createContact({ address: ann, userUUID: null });
       const other = await site.server.createContact({ address: ben, userUUID: null });
       await site.merge(contactUUID, other.contactUUID);
-      const { create, event, contact, add } = importsOf(site);
+      const { create, event, contact, add } = createImportHelpers(site);
       const { importID } = await create('a.jsonl');
       await add(importID, 0, [
         { ...event({ userUUID: null, eventUUID: 'event-01' }), ...contact({ address: ben, userUUID: null }) },
@@ -166,7 +173,7 @@ export const describeImports = (newSite: NewSite): void => {
 
     test('creates contacts and links, and the contact that an event refers to', async () => {
       const site = await newSite();
-      const { create, event, contact, add } = importsOf(site);
+      const { create, event, contact, add } = createImportHelpers(site);
       const { importID } = await create('a.jsonl');
       const named = contact({ userUUID: null, address: undefined, externalID: 'u-2' });
       const { outcomes } = await add(importID, 0, [
@@ -192,7 +199,7 @@ export const describeImports = (newSite: NewSite): void => {
 
     test('assigns an event to the contact with its address, even if that contact was merged into another', async () => {
       const site = await newSite();
-      const { create, event, contact, add } = importsOf(site);
+      const { create, event, contact, add } = createImportHelpers(site);
       const { contactUUID } = await site.server.createContact({ address: ann, userUUID: null });
       const other = await site.server.createContact({ address: 'ann@work.example', userUUID: null });
       await site.merge(contactUUID, other.contactUUID);
@@ -214,7 +221,7 @@ export const describeImports = (newSite: NewSite): void => {
 
     test('updates contacts that imports created, and only fills empty fields of others', async () => {
       const site = await newSite();
-      const { create, contact, add } = importsOf(site);
+      const { create, contact, add } = createImportHelpers(site);
       const { contactUUID } = await site.server.createContact({
         fields: { contactFirstname: 'Ann' },
         attributes: [['plan', 'pro']],
@@ -248,7 +255,7 @@ export const describeImports = (newSite: NewSite): void => {
     test('leaves everything else as it was before', async () => {
       const site = await newSite();
       const { server } = site;
-      const { create, event, contact, add, undo, readAll } = importsOf(site);
+      const { create, event, contact, add, undo, readAll } = createImportHelpers(site);
       await server.createContact({ externalID: 'u-1', fields: { contactFirstname: 'Ann' }, tags: ['vip'] });
       await server.createContact({ userUUID: null, address: cleo });
       await server.log({ eventUUID: 'before-01', userUUID: phone }, { eventUUID: 'before-02', userUUID: laptop });
@@ -271,7 +278,7 @@ export const describeImports = (newSite: NewSite): void => {
     test('leaves data stored in the meantime untouched', async () => {
       const site = await newSite();
       const { server } = site;
-      const { create, event, contact, add, undo } = importsOf(site);
+      const { create, event, contact, add, undo } = createImportHelpers(site);
       const { importID } = await create('a.jsonl');
       for (let nth = 0; nth < 5; nth += 1) {
         await add(importID, nth, [event({ eventUUID: `imported-${nth}` })]);
@@ -300,7 +307,7 @@ export const describeImports = (newSite: NewSite): void => {
 
     test('restores a value only if it is still the imported one', async () => {
       const site = await newSite();
-      const { create, contact, add, undo } = importsOf(site);
+      const { create, contact, add, undo } = createImportHelpers(site);
       const { contactUUID } = await site.server.createContact({
         userUUID: null,
         fields: { contactFirstname: 'Ann', contactLastname: 'Lee' },
@@ -328,7 +335,7 @@ export const describeImports = (newSite: NewSite): void => {
 
     test('removes its events from the report feed', async () => {
       const site = await newSite();
-      const { create, event, contact, add, undo } = importsOf(site);
+      const { create, event, contact, add, undo } = createImportHelpers(site);
       const fed = createFedAccount(site.store, site.account);
       await site.server.log({ userUUID: laptop });
       const { importID } = await create('a.jsonl');

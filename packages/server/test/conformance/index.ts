@@ -19,6 +19,7 @@ import { describeConcurrency } from './concurrency.ts';
 import { describeContactSearch } from './contact-search.ts';
 import { describeContacts } from './contacts.ts';
 import { describeCounts } from './counts.ts';
+import { describeDuplicates } from './duplicates.ts';
 import { describeErasures } from './erasures.ts';
 import { describeEventNames } from './event-names.ts';
 import { describeEventPages } from './event-pages.ts';
@@ -35,7 +36,6 @@ import { describeLinks } from './links/links.ts';
 import { describeManyLinks, describeManyLinksToContact } from './links/many-links.ts';
 import { describeMerges } from './merges.ts';
 import { describeRefusedRequests } from './refused-requests.ts';
-import { describeRepeats } from './repeats.ts';
 import { describeReportFeed } from './report-feed.ts';
 import { describeRetention } from './retention.ts';
 import { describeScale } from './scale.ts';
@@ -57,7 +57,7 @@ const suites = [
   describeExpiry,
   describeEvents,
   describeEventNames,
-  describeRepeats,
+  describeDuplicates,
   describeEventPages,
   describeCounts,
   describeContacts,

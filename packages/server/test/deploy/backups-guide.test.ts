@@ -7,10 +7,10 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { start, temporaryFolder } from '../fixtures/command.ts';
-import { blocksOf } from '../fixtures/documents/guides.ts';
+import { readBlocks } from '../fixtures/documents/guides.ts';
 
 const bin = fileURLToPath(new URL('../../bin/firsthand.js', import.meta.url));
-const blocks = blocksOf('backups.md').map(({ code }) => code.trim());
+const blocks = readBlocks('backups.md').map(({ code }) => code.trim());
 const find = (words: string): string => {
   const matches = blocks.filter((code) => code.includes(words));
   expect(matches.length, words).toBe(1);

@@ -3,7 +3,7 @@
  * guide can instead name a separate test that follows it.
  */
 import { describe, expect, test } from 'vitest';
-import { blocksOf, guides, runBlock, testOf } from '../fixtures/documents/guides.ts';
+import { findGuideTest, guides, readBlocks, runBlock } from '../fixtures/documents/guides.ts';
 import { createAccount, serveHere } from '../fixtures/serving.ts';
 
 describe('the guides', () => {
@@ -11,8 +11,8 @@ describe('the guides', () => {
     const { url } = await serveHere();
     const { browserTokenUUID, serverTokenUUID } = await createAccount(url);
     const env = { FIRSTHAND_URL: url, BROWSER_TOKEN: browserTokenUUID, SERVER_TOKEN: serverTokenUUID };
-    for (const guide of guides.filter((name) => testOf(name) === undefined)) {
-      const blocks = blocksOf(guide);
+    for (const guide of guides.filter((name) => findGuideTest(name) === undefined)) {
+      const blocks = readBlocks(guide);
       for (const [nth, block] of blocks.entries()) {
         if (block.language === 'text') continue;
         const expected = blocks[nth + 1];
@@ -25,7 +25,7 @@ describe('the guides', () => {
   test('print why a contact or a whole request is rejected, in backend.md', async () => {
     const { url } = await serveHere();
     const { serverTokenUUID } = await createAccount(url);
-    for (const block of blocksOf('backend.md').filter(({ language }) => ['js', 'python', 'php'].includes(language))) {
+    for (const block of readBlocks('backend.md').filter(({ language }) => ['js', 'python', 'php'].includes(language))) {
       const refused = { ...block, code: block.code.replace(/\w+@shop\.example/, 'ann') };
       const env = { FIRSTHAND_URL: url, SERVER_TOKEN: serverTokenUUID };
       await expect(runBlock(refused, env)).rejects.toThrow(/invalid_field: `contact\[0\]\.contactEmailaddress`/);

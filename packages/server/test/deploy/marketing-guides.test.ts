@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RegisterCleanup, temporaryDatabase, temporaryFolder } from '../fixtures/command.ts';
-import { blocksOf, runBlock } from '../fixtures/documents/guides.ts';
+import { readBlocks, runBlock } from '../fixtures/documents/guides.ts';
 import { queryExport } from '../fixtures/exports.ts';
 import { createAccount, serveHere } from '../fixtures/serving.ts';
 
@@ -47,7 +47,7 @@ const run = (code: string) =>
 // The order matters, because the second guide reads events that the first one creates.
 describe.each(['campaigns.md', 'export.md', 'import-contacts.md', 'import.md'])('%s', (guide) => {
   test('produces the output that the guide shows', async () => {
-    const blocks = blocksOf(guide);
+    const blocks = readBlocks(guide);
     for (const [nth, { language, code }] of blocks.entries()) {
       if (language !== 'sh' && language !== 'sql') continue;
       const [output] = blocks.slice(nth + 1, nth + 2).filter((block) => block.language === 'text');

@@ -11,11 +11,11 @@ import { expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { defaultRateLimits } from '../../src/http/access/rate-limits.ts';
 import { firsthand, temporaryDatabase } from '../fixtures/command.ts';
-import { blocksOf } from '../fixtures/documents/guides.ts';
+import { readBlocks } from '../fixtures/documents/guides.ts';
 import { createAccount, serveHere } from '../fixtures/serving.ts';
 import { checkOwnPath, expectedOutput } from './own-path-check.ts';
 
-const guide = blocksOf('own-domain.md');
+const guide = readBlocks('own-domain.md');
 const codeOf = (language: string): string[] =>
   guide.filter((block) => block.language === language).map(({ code }) => code);
 const [servingCommand = '', createCommand = '', , limits = ''] = codeOf('sh');

@@ -2,9 +2,9 @@
  * Runs the check in packages/docs/own-domain.md: whether a path on a site reaches the server, and whether the server's
  * cookie reaches the browser.
  */
-import { type Block, blocksOf, runBlock } from '../fixtures/documents/guides.ts';
+import { type Block, readBlocks, runBlock } from '../fixtures/documents/guides.ts';
 
-const blocks = blocksOf('own-domain.md');
+const blocks = readBlocks('own-domain.md');
 const at = blocks.findIndex(({ code }) => code.startsWith('curl'));
 const [check, outputBlock] = blocks.slice(at) as [Block, Block];
 

@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pack, writePackageFiles } from '../../build/deb.ts';
 import { start, temporaryFolder } from '../fixtures/command.ts';
-import { blocksOf } from '../fixtures/documents/guides.ts';
-import { tarballOf } from '../packages/tarballs.ts';
+import { readBlocks } from '../fixtures/documents/guides.ts';
+import { findTarball } from '../packages/tarballs.ts';
 
 /** A systemctl script with only the commands that the guides and the package use. */
 const systemctl = `#!/bin/bash
@@ -76,7 +76,7 @@ set -x
 `;
 
 const blocks = ['install-debian.md', 'run-it.md', 'upgrade.md'].flatMap((guide) =>
-  blocksOf(guide)
+  readBlocks(guide)
     .filter(({ language }) => language === 'sh')
     .map(({ code }) => code),
 );
@@ -129,7 +129,7 @@ describe('the operator guides', () => {
   beforeAll(async () => {
     const folder = temporaryFolder((end) => ends.push(end));
     mkdirSync(join(folder, 'files'));
-    writePackageFiles(tarballOf('firsthand'), join(folder, 'files'));
+    writePackageFiles(findTarball('firsthand'), join(folder, 'files'));
     writeFileSync(join(folder, 'systemctl'), systemctl);
     const packages = ['0.1.0', '0.1.1'].map((version) => {
       appendFileSync(join(folder, 'files', packagedSettings), `# Of ${version}\n`);
@@ -218,7 +218,7 @@ describe('the operator guides', () => {
         utimesSync(each, day, day);
       }
     }
-    const line = blocksOf('run-it.md').find(({ code }) => code.startsWith('30 6 '))?.code ?? '';
+    const line = readBlocks('run-it.md').find(({ code }) => code.startsWith('30 6 '))?.code ?? '';
     await start('sh', ['-c', line.replace('30 6 * * * firsthand-copies', '')], {}, home).ended;
     const left = readdirSync(join(home, 'firsthand'));
     expect(left.filter((name) => name.endsWith('.db')).map((name) => name.slice(29, 31))).toEqual([

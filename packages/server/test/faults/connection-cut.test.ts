@@ -8,7 +8,7 @@ import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
 import { createTestAccount, startServerProcess, stopServerProcess } from '../tools/server-process.ts';
 import { changeServer } from '../tools/weakened-server.ts';
-import { storingRepeats } from '../weaknesses/store.ts';
+import { storingDuplicates } from '../weaknesses/store.ts';
 import { type Cut, openCuttingProxy } from './tools/cut-connection.ts';
 import { readEverything } from './tools/ledger.ts';
 
@@ -105,7 +105,7 @@ const cutEverywhere = async (name: string, maxCuts: number, main?: string) => {
 test('stores events exactly once when a client retries after its connection was cut', async (context) => {
   const result = await cutEverywhere('ours', cutsPerShape);
   expect(result).toEqual({ cuts: result.cuts, broken: result.cuts, lost: 0, twice: 0 });
-  const weakened = await cutEverywhere('weakened', 60, changeServer(folder, 'forgetful', storingRepeats));
+  const weakened = await cutEverywhere('weakened', 60, changeServer(folder, 'forgetful', storingDuplicates));
   expect(weakened.twice).toBeGreaterThan(0);
   report(context, {
     fault: 'connection cut',

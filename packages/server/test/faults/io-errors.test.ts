@@ -8,10 +8,10 @@ import { spread, times } from '../tools/counts.ts';
 import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
 import {
-  childrenOf,
   createTestAccount,
   EarlyExitError,
   launch,
+  listChildren,
   startServerProcess,
   stopServerProcess,
 } from '../tools/server-process.ts';
@@ -84,7 +84,7 @@ const serveWithFault = async ({ calls, error, nth }: Fault, main?: string): Prom
   let outcome: Result['outcome'];
   try {
     const served = await startServerProcess(path, port, { under, main });
-    const [server] = childrenOf(served.process.pid as number);
+    const [server] = listChildren(served.process.pid as number);
     let ended = false;
     void served.ended.then(() => {
       ended = true;
@@ -210,7 +210,7 @@ test('creates either a complete database or none, no matter which call fails', a
         started = await isReady(first.url);
         await wait(20);
       }
-      if (started) for (const pid of childrenOf(first.process.pid as number)) process.kill(pid, 'SIGKILL');
+      if (started) for (const pid of listChildren(first.process.pid as number)) process.kill(pid, 'SIGKILL');
       await first.ended;
       expect(await stopServerProcess(await startServerProcess(path, port)), `${calls} ${nth}`).toBe(0);
     }

@@ -7,9 +7,9 @@ import { spread, times } from '../tools/counts.ts';
 import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
 import {
-  childrenOf,
   createTestAccount,
   EarlyExitError,
+  listChildren,
   startServerProcess,
   stopServerProcess,
 } from '../tools/server-process.ts';
@@ -86,7 +86,7 @@ const start = async (main: string, ...options: readonly string[]) => {
   let exitCode: number | null | undefined;
   try {
     const served = await startServerProcess(path, await freePort(), { main, under });
-    for (const pid of childrenOf(served.process.pid as number)) process.kill(pid, 'SIGTERM');
+    for (const pid of listChildren(served.process.pid as number)) process.kill(pid, 'SIGTERM');
     exitCode = await served.ended;
   } catch (error) {
     if (!(error instanceof EarlyExitError)) throw error;

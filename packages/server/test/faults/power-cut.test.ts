@@ -8,7 +8,7 @@ import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
 import { createTestAccount, startServerProcess, stopServerProcess } from '../tools/server-process.ts';
 import { type Change, changeServer } from '../tools/weakened-server.ts';
-import { checkpointingOften, withoutSync } from '../weaknesses/store.ts';
+import { frequentCheckpoints, withoutSync } from '../weaknesses/store.ts';
 import { createDisk, journalOptions, readDatabaseFile, readJournal } from './tools/disk-journal.ts';
 import { createLedger } from './tools/ledger.ts';
 import { attachStrace } from './tools/tracing.ts';
@@ -61,12 +61,12 @@ const cutPower = async (name: string, changes: readonly Change[], count: number)
 };
 
 test(`loses no acknowledged event when the power is cut, ${cuts} times`, async (context) => {
-  const result = await cutPower('ours', checkpointingOften, cuts);
+  const result = await cutPower('ours', frequentCheckpoints, cuts);
   expect(result).toMatchObject({ lost: 0, damaged: 0 });
   expect(result.unsynced, 'writes that were dropped, torn or kept').toBeGreaterThan(cuts / 2);
   expect(result.checkpoints, 'checkpoints of the log').toBeGreaterThan(0);
 
-  const weakened = await cutPower('weakened', [...checkpointingOften, ...withoutSync], 20);
+  const weakened = await cutPower('weakened', [...frequentCheckpoints, ...withoutSync], 20);
   expect(weakened.lost).toBeGreaterThan(0);
   report(context, {
     fault: 'power cut',

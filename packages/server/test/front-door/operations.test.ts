@@ -6,7 +6,7 @@ import { type ErrorBody, errorBody } from '@firsthand/contract/response';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { makeContact, smallestInput } from '../fixtures/requests.ts';
-import { asText, type Fields, openScene, type Scene } from '../fixtures/scene.ts';
+import { type Fields, openScene, type Scene, toStrings } from '../fixtures/scene.ts';
 
 let scene: Scene;
 beforeAll(async () => {
@@ -28,7 +28,7 @@ const asBody = (body: NonNullable<RequestInit['body']>, type?: string): RequestP
 });
 const form = (fields: Fields) => {
   const data = new FormData();
-  for (const [name, value] of asText(fields)) data.append(name, value);
+  for (const [name, value] of toStrings(fields)) data.append(name, value);
   return data;
 };
 const withAuthorization = (token: string | undefined, init: RequestInit): RequestInit =>
@@ -40,7 +40,7 @@ const postEncodings: Record<string, Encode> = {
     asBody(JSON.stringify(withToken(fields, token)), 'text/plain;charset=UTF-8'),
   'a body without a type': (fields, token) =>
     asBody(new TextEncoder().encode(JSON.stringify(withToken(fields, token)))),
-  'a form': (fields, token) => asBody(new URLSearchParams(asText(withToken(fields, token)))),
+  'a form': (fields, token) => asBody(new URLSearchParams(toStrings(withToken(fields, token)))),
   'a multipart form': (fields, token) => asBody(form(withToken(fields, token))),
   'a query string, by POST': (fields, token) => ({ query: withToken(fields, token), init: { method: 'POST' } }),
   'a JSON body and a query string': (fields, token) => ({
@@ -78,7 +78,7 @@ const expectedOf = ({ tokens }: Operation, caller: Caller): [status: number, cod
 };
 
 const request = (path: string, { query, init }: RequestParts) =>
-  scene.app.request(query ? `${path}?${new URLSearchParams(asText(query))}` : path, init);
+  scene.app.request(query ? `${path}?${new URLSearchParams(toStrings(query))}` : path, init);
 
 /** Makes response schemas strict: an undeclared member fails. */
 const strict = (schema: z.ZodType): z.ZodType => (schema instanceof z.ZodObject ? schema.strict() : schema);

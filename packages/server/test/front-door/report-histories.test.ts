@@ -12,9 +12,9 @@ import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { arrangement, newDatabaseURL } from '../fixtures/database.ts';
 import { createFedAccount, expectAgreement } from '../fixtures/reports/fed-account.ts';
-import { query as anyQuery, events, type Happened } from '../fixtures/reports/random-queries.ts';
+import { query as anyQuery, events, type TimedEvent } from '../fixtures/reports/random-queries.ts';
 import { computeModelResult } from '../fixtures/reports/report-model.ts';
-import { rounded } from '../fixtures/reports/test-reports.ts';
+import { roundNumbers } from '../fixtures/reports/test-reports.ts';
 import { runs } from '../fixtures/runs.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
 import { reportTimeouts } from '../fixtures/timeouts.ts';
@@ -23,7 +23,7 @@ const userUUIDOf = (user: number) => `visitor-number-${user}`;
 const addressOf = (contact: number) => `contact-${contact}@example.com`;
 
 type Action =
-  | { readonly do: 'log'; readonly events: readonly Happened[] }
+  | { readonly do: 'log'; readonly events: readonly TimedEvent[] }
   | { readonly do: 'identify'; readonly user: number; readonly contact: number }
   | { readonly do: 'link'; readonly user: number; readonly contact: number }
   | { readonly do: 'unlink'; readonly user: number }
@@ -179,7 +179,7 @@ test('returns the same reports as the model for any history', async () => {
     const numbered = { ...renumber(query, (nth) => numbers.get(nth) as number), account: site.account };
     const { result } = await retry(() => reports.run(numbered));
     const stored = await retry(() => readEvents(site));
-    expect(rounded(result)).toEqual(rounded(computeModelResult(numbered, stored.events, stored.personOf)));
+    expect(roundNumbers(result)).toEqual(roundNumbers(computeModelResult(numbered, stored.events, stored.personOf)));
   };
   await fc.assert(
     fc.asyncProperty(history, async (steps) => {

@@ -10,7 +10,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { launchChromium } from '../../../tracker/test/chromium.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { scriptTag } from '../../src/http/script-tag.ts';
-import { blocksOf } from '../fixtures/documents/guides.ts';
+import { readBlocks } from '../fixtures/documents/guides.ts';
 import { createAccount, serveHere } from '../fixtures/serving.ts';
 import { freePort } from '../tools/ports.ts';
 import { createNewcomer } from './newcomer.ts';
@@ -65,7 +65,7 @@ const open = async () => {
   /** Follows a guide. `look` does what the reader does in the browser. Returns the output of the last command. */
   const follow = async (guide: string, look: (page: Page) => Promise<void>): Promise<string> => {
     let output = '';
-    for (const { language, code: written } of blocksOf(guide)) {
+    for (const { language, code: written } of readBlocks(guide)) {
       const code = written
         .replaceAll('/path/to/', `${newcomer.folder}/`)
         .replaceAll('http://127.0.0.1:3000', serving.url)

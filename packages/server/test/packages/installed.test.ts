@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { build } from 'vite';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type RunningCommand, start } from '../fixtures/command.ts';
-import { copyCompiledSQLite, packageNames, root, tarballOf } from './tarballs.ts';
+import { copyCompiledSQLite, findTarball, packageNames, root } from './tarballs.ts';
 
 let folder: string;
 let serving: RunningCommand;
@@ -33,7 +33,7 @@ beforeAll(async () => {
   const quiet = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel', 'error'];
   // Removes npm_config_local_prefix, which `npm run` sets, and with which npm would install into this repository.
   const { npm_config_local_prefix, ...npmEnv } = process.env;
-  execFileSync('npm', ['install', ...quiet, ...packageNames.map(tarballOf)], { cwd: folder, env: npmEnv });
+  execFileSync('npm', ['install', ...quiet, ...packageNames.map(findTarball)], { cwd: folder, env: npmEnv });
   copyCompiledSQLite(folder);
   serving = start('npx', ['firsthand', 'serve', '--demo', '--port', '0', '--log-level', 'info'], env, folder);
   [, url = ''] = await serving.waitForOutput(/"address":"([^"]+)"/);

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { type RunningCommand, start } from '../fixtures/command.ts';
 import { registryEnv } from '../tools/registry-env.ts';
-import { packageNames, tarballOf } from './tarballs.ts';
+import { findTarball, packageNames } from './tarballs.ts';
 
 export interface Newcomer {
   /** The folder with the tarballs, and with the folders that commands create. */
@@ -30,7 +30,7 @@ export const createNewcomer = (): Newcomer => {
   const folder = mkdtempSync(join(tmpdir(), 'firsthand-newcomer-'));
   const home = join(folder, 'home');
   mkdirSync(home);
-  for (const name of packageNames) copyFileSync(tarballOf(name), join(folder, basename(tarballOf(name))));
+  for (const name of packageNames) copyFileSync(findTarball(name), join(folder, basename(findTarball(name))));
   const takeOwnership = () => void (isRoot && execFileSync('chown', ['-R', 'nobody:nogroup', folder]));
   takeOwnership();
 

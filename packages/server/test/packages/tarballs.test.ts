@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { type PackageName, packageNames, root, tarballOf } from './tarballs.ts';
+import { findTarball, type PackageName, packageNames, root } from './tarballs.ts';
 
 let folder: string;
 const unpacked = (name: PackageName) => join(folder, name, 'package');
@@ -18,7 +18,7 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'firsthand-tarballs-'));
   for (const name of packageNames) {
     execFileSync('mkdir', ['-p', join(folder, name)]);
-    execFileSync('tar', ['-xzf', tarballOf(name), '-C', join(folder, name)]);
+    execFileSync('tar', ['-xzf', findTarball(name), '-C', join(folder, name)]);
   }
 });
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -16,7 +16,7 @@ export type PackageName = keyof typeof tarballs;
 export const packageNames = Object.keys(tarballs) as PackageName[];
 
 /** Returns the path to a package's tarball. Throws an error unless there is exactly one. */
-export const tarballOf = (name: PackageName): string => {
+export const findTarball = (name: PackageName): string => {
   const files = readdirSync(join(root, 'dist')).filter((file) => tarballs[name].test(file));
   if (files.length !== 1) throw new Error(`dist/ has ${files.length} tarballs of ${name}: run npm run tarballs`);
   return join(root, 'dist', files[0] as string);

@@ -10,8 +10,8 @@ import { openStore } from '../../src/store/open.ts';
 import type { LinkSelection, NewErasure, NewEvent, Store, StoreCaller } from '../../src/store/store.ts';
 import {
   listMultiShardStatements,
+  listParts,
   logRemoteCommands,
-  partsIn,
   readShardParts,
   recordCommands,
 } from '../citus/tools/remote-commands.ts';
@@ -20,7 +20,7 @@ import { newMigratedDatabase } from '../fixtures/postgres/databases.ts';
 import { simulateCluster } from '../fixtures/postgres/simulated-citus.ts';
 import { runs } from '../fixtures/runs.ts';
 import { tinySegments } from '../fixtures/small-segments.ts';
-import { day, hashOf, hour, newAccount, nextStart, quarter } from '../fixtures/store.ts';
+import { day, hashText, hour, newAccount, nextStart, quarter } from '../fixtures/store.ts';
 
 const userUUIDs = ['visitor-number-one', 'visitor-number-two', 'visitor-number-three'];
 const addresses = ['ann@example.com', 'ben@example.com', 'cleo@example.com'];
@@ -173,7 +173,7 @@ const createPlayer = async (store: Store, name: string, start: number) => {
     tokenID: `${name}-${which}`,
     kind,
     tokenName: '',
-    hash: hashOf(`${name} ${which}`),
+    hash: hashText(`${name} ${which}`),
     text: kind === 'browser' ? `${name} ${which}` : null,
     time: start,
   });
@@ -486,7 +486,7 @@ test('returns the same results from SQLite and PostgreSQL for random histories',
   const same = fc.asyncProperty(actions, async (actions) => {
     if (kind !== 'citus') return playBoth(actions);
     const { sent } = await recordCommands(() => playBoth(actions));
-    expect(partsIn(sent, parts).length).toBeGreaterThan(0);
+    expect(listParts(sent, parts).length).toBeGreaterThan(0);
     expect(listMultiShardStatements(sent, parts)).toEqual([]);
   });
   // Runs more histories until rare actions occur, which can be missing by chance.

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { createClient } from '@firsthand/client';
 import { expect, it, onTestFinished } from 'vitest';
 import { firsthandJSON, start, startServer, temporaryFolder } from '../fixtures/command.ts';
-import { blocksOf } from '../fixtures/documents/guides.ts';
+import { readBlocks } from '../fixtures/documents/guides.ts';
 import { newDatabase, querySQL } from '../fixtures/postgres/databases.ts';
 import { freePort } from '../tools/ports.ts';
 
@@ -41,7 +41,7 @@ it('follows postgresql.md: moves a file to PostgreSQL, shares it between servers
       .replaceAll('/var/lib/firsthand/', `${folder}/`)
       .replaceAll('/etc/firsthand.env', `${folder}/firsthand.env`)
       .replaceAll(/(ROLE|DATABASE|OWNER) firsthand/g, `$1 ${name}`);
-  const blocks = blocksOf('postgresql.md').map(({ language, code }) => ({ language, code: change(code) }));
+  const blocks = readBlocks('postgresql.md').map(({ language, code }) => ({ language, code: change(code) }));
 
   const file = { DATABASE_URL: `sqlite:${folder}/firsthand.db` };
   const { accountUUID, serverTokenUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], file);

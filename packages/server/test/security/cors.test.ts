@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { writeNames } from '../../src/store/sqlite/calls.ts';
 import type { Store } from '../../src/store/store.ts';
 import { smallestInput } from '../fixtures/requests.ts';
-import { asText } from '../fixtures/scene.ts';
+import { toStrings } from '../fixtures/scene.ts';
 import { report } from '../tools/report.ts';
 import { type ProvokedResponse, provokeResponses } from './tools/provoke-responses.ts';
 import { localConnection, openService, operationPaths, type Service } from './tools/service.ts';
@@ -162,10 +162,10 @@ describe('a simple cross-site POST', () => {
    * request-header").
    */
   const simpleBodies: Record<string, (fields: object) => NonNullable<RequestInit['body']>> = {
-    'a form': (fields) => new URLSearchParams(asText(fields as Record<string, unknown>)),
+    'a form': (fields) => new URLSearchParams(toStrings(fields as Record<string, unknown>)),
     'a multipart form': (fields) => {
       const form = new FormData();
-      for (const [name, value] of asText(fields as Record<string, unknown>)) form.append(name, value);
+      for (const [name, value] of toStrings(fields as Record<string, unknown>)) form.append(name, value);
       return form;
     },
     'JSON as text': (fields) => JSON.stringify(fields),
@@ -192,7 +192,7 @@ describe('a simple cross-site POST', () => {
           const response =
             method === 'POST'
               ? await service.app.request(path, { method, headers, body: body(input) })
-              : await service.app.request(`${path}?${new URLSearchParams(asText(input))}`, { method, headers });
+              : await service.app.request(`${path}?${new URLSearchParams(toStrings(input))}`, { method, headers });
           await response.body?.cancel();
           for (const write of written) writes.add(write);
           if (response.status === 200) answered.add(name);

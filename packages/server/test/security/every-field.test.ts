@@ -3,7 +3,7 @@ import { type Operation, type OperationName, operationNames, operations } from '
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type * as z from 'zod';
 import { smallestInput } from '../fixtures/requests.ts';
-import { asText, type Fields, openScene, type Scene } from '../fixtures/scene.ts';
+import { type Fields, openScene, type Scene, toStrings } from '../fixtures/scene.ts';
 
 let scene: Scene;
 beforeAll(async () => {
@@ -97,7 +97,7 @@ describe('every operation’s fields', () => {
       return response;
     }
     const text = value.startsWith('"') ? (JSON.parse(value) as string) : value;
-    const query = new URLSearchParams(asText({ ...input, [field]: text.slice(0, 900).toWellFormed() }));
+    const query = new URLSearchParams(toStrings({ ...input, [field]: text.slice(0, 900).toWellFormed() }));
     const response = await scene.send(`${path}?${query}`, { method: operation.methods[0] });
     await deleteWebhook(input.webhookID ?? response.body.webhookID);
     return response;

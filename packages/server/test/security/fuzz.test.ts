@@ -16,7 +16,7 @@ import type { z } from 'zod';
 import { createErrorResponder } from '../../src/http/routes.ts';
 import type { Store } from '../../src/store/store.ts';
 import { makeContact } from '../fixtures/requests.ts';
-import { asText, type Fields, type Scene } from '../fixtures/scene.ts';
+import { type Fields, type Scene, toStrings } from '../fixtures/scene.ts';
 import { createRandom, times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 import { localConnection, openService, type Service } from './tools/service.ts';
@@ -225,9 +225,9 @@ const bodyTypes = {
   'application/json': JSON.stringify,
   'text/plain;charset=UTF-8': JSON.stringify,
   '': JSON.stringify,
-  'application/x-www-form-urlencoded': (fields: Fields) => new URLSearchParams(asText(fields)).toString(),
+  'application/x-www-form-urlencoded': (fields: Fields) => new URLSearchParams(toStrings(fields)).toString(),
   'multipart/form-data; boundary=b': (fields: Fields) =>
-    `${asText(fields)
+    `${toStrings(fields)
       .map(
         ([name, value]) =>
           `--b\r\nContent-Disposition: form-data; name="${encodeURI(name.toWellFormed())}"\r\n\r\n${value}\r\n`,
@@ -301,7 +301,7 @@ const makeRequest = (random: Random, values: KnownValues): RandomRequest => {
 
   const query: Record<string, unknown> = place === 'query' ? { tokenUUID: token } : {};
   const inQuery = method !== 'POST' || chance(random, 0.1);
-  let search = new URLSearchParams(asText(inQuery ? { ...query, ...fields } : query)).toString();
+  let search = new URLSearchParams(toStrings(inQuery ? { ...query, ...fields } : query)).toString();
   if (chance(random, 0.03)) search = encodeURI(mutate(random, search).toWellFormed()).replaceAll('%25', '%');
   const target = search === '' ? path : `${path}?${search.replaceAll('#', '')}`;
   if (method === 'GET' || method === 'HEAD') return { name, target, init: { method, headers } };

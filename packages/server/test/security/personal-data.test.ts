@@ -7,7 +7,7 @@ import { type OperationName, operations } from '@firsthand/contract/operations';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import type { z } from 'zod';
 import type { Store } from '../../src/store/store.ts';
-import { asText, type Fields } from '../fixtures/scene.ts';
+import { type Fields, toStrings } from '../fixtures/scene.ts';
 import { report } from '../tools/report.ts';
 import { localConnection, openService, operationPaths, readText, type Service } from './tools/service.ts';
 
@@ -107,7 +107,7 @@ const requestOf = (
     Cookie: `userUUID=${attacker}`,
     ...(token !== undefined && place === 'header' && { Authorization: `Bearer ${token}` }),
   };
-  const query = new URLSearchParams(asText(all));
+  const query = new URLSearchParams(toStrings(all));
   if (method === 'GET' || method === 'HEAD') return [`${path}?${query}`, { method, headers }];
   if (place === 'query') return [`${path}?${query}`, { method, headers }];
   return [path, { method, headers, body: place === 'form' ? query : JSON.stringify(all) }];
@@ -265,7 +265,7 @@ describe('this search for personal data', () => {
       ['/event/getEvent', { contactUUID }],
       ['/event/streamEvents', { contactUUID, ...start }],
     ] as const) {
-      const query = new URLSearchParams(asText({ ...server(), ...fields }));
+      const query = new URLSearchParams(toStrings({ ...server(), ...fields }));
       visibleTexts.push(await readVisibleText(await service.app.request(`${path}?${query}`), 5_000));
     }
     const exported = await service.post('/contact/exportContact', { ...server(), contactUUID });

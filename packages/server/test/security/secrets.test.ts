@@ -12,7 +12,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
 import { type RunningCommand, start, temporaryDatabase, temporaryFolder } from '../fixtures/command.ts';
 import { smallestInput } from '../fixtures/requests.ts';
-import { asText, type Fields, type ParsedResponse, type Scene } from '../fixtures/scene.ts';
+import { type Fields, type ParsedResponse, type Scene, toStrings } from '../fixtures/scene.ts';
 import { times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 import { withoutLimits } from '../tools/server-process.ts';
@@ -55,7 +55,7 @@ const createSenders = (url: string, errors: string[]) => {
   const post: Scene['post'] = (path, fields, headers = {}) =>
     send(path, { method: 'POST', body: JSON.stringify(fields), headers });
   const get: Scene['get'] = (path, fields, headers = {}) =>
-    send(`${path}?${new URLSearchParams(asText(fields))}`, { headers });
+    send(`${path}?${new URLSearchParams(toStrings(fields))}`, { headers });
   return { send, post, get };
 };
 

@@ -2,7 +2,7 @@
 import { operationNames } from '@firsthand/contract/operations';
 import { expect, test } from 'vitest';
 import { makeContact, smallestInput } from '../fixtures/requests.ts';
-import { asText, openScene, type Scene } from '../fixtures/scene.ts';
+import { openScene, type Scene, toStrings } from '../fixtures/scene.ts';
 import { report } from '../tools/report.ts';
 import { operationPaths, readText } from './tools/service.ts';
 
@@ -52,7 +52,7 @@ const callAll = async (scene: Scene, token: string) => {
     const fields = await smallestInput[name](scene, 'server');
     const before = await readState(scene);
     for (const method of operation.methods) {
-      const query = new URLSearchParams(asText({ tokenUUID: token, ...fields }));
+      const query = new URLSearchParams(toStrings({ tokenUUID: token, ...fields }));
       const response =
         method === 'GET'
           ? await scene.app.request(`${path}?${query}`)

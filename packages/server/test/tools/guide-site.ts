@@ -3,7 +3,7 @@ import { type Client, createClient } from '@firsthand/client';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
 import { launchChromium } from '../../../tracker/test/chromium.ts';
-import { type Block, blocksOf, runBlock } from '../fixtures/documents/guides.ts';
+import { type Block, readBlocks, runBlock } from '../fixtures/documents/guides.ts';
 import { createAccount, serveHere } from '../fixtures/serving.ts';
 
 /** A headless browser's default User-Agent would be marked as a bot. */
@@ -81,7 +81,7 @@ export const openGuideSite = async (guide: string): Promise<GuideSite> => {
     context,
     requests,
     api: createClient({ url, token: serverTokenUUID }),
-    blocks: (language) => blocksOf(guide).flatMap((block) => (block.language === language ? [fill(block.code)] : [])),
+    blocks: (language) => readBlocks(guide).flatMap((block) => (block.language === language ? [fill(block.code)] : [])),
     publish: (path, body, headers = {}) => void pages.set(path, { body, headers }),
     open: async (path) => {
       const page = await context.newPage();
@@ -90,7 +90,7 @@ export const openGuideSite = async (guide: string): Promise<GuideSite> => {
     },
     cookie: async () => (await context.cookies()).find(({ name }) => name === 'userUUID'),
     expectPrinted: async (nth = 0) => {
-      const blocks = blocksOf(guide);
+      const blocks = readBlocks(guide);
       const index = blocks.findIndex((block) => block === blocks.filter(({ language }) => language === 'sh')[nth]);
       const [block, outputBlock] = blocks.slice(index) as [Block, Block];
       expect(outputBlock.language).toBe('json');

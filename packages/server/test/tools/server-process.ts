@@ -58,7 +58,7 @@ export const withoutLimits = (...enforced: readonly (keyof RateLimits)[]): strin
 const running = new Set<ChildProcess>();
 
 /** Lists a process's children. The child of strace is the server. */
-export const childrenOf = (pid: number): number[] => {
+export const listChildren = (pid: number): number[] => {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
   } catch {
@@ -69,7 +69,7 @@ export const childrenOf = (pid: number): number[] => {
 // Stops servers that a failed test might have left running.
 afterAll(() => {
   for (const child of running) {
-    for (const pid of childrenOf(child.pid as number)) process.kill(pid, 'SIGKILL');
+    for (const pid of listChildren(child.pid as number)) process.kill(pid, 'SIGKILL');
     child.kill('SIGKILL');
   }
 });

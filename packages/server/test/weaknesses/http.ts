@@ -160,6 +160,6 @@ export const comparingManyPasswords: readonly Change[] = [
 ];
 
 /** Not a weakness: hashes passwords a thousand times as fast, for tests that are not about hashing. */
-export const hashingCheaply: readonly Change[] = [
+export const cheapHashing: readonly Change[] = [
   { file: 'http/console/passwords.ts', from: '{ ln: 15, r: 8, p: 3 }', to: '{ ln: 4, r: 8, p: 1 }' },
 ];

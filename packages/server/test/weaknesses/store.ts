@@ -101,7 +101,7 @@ export const withoutChecksums: readonly Change[] = [
 ];
 
 /** Not a weakness: checkpoints the log after 1 MiB instead of 16, so that power cuts also hit checkpoints. */
-export const checkpointingOften: readonly Change[] = [
+export const frequentCheckpoints: readonly Change[] = [
   {
     file: 'store/sqlite/maintenance/write-ahead-log.ts',
     from: 'backlogBytes = 16 * mebibyte',
@@ -129,7 +129,7 @@ export const neverCheckpointing: readonly Change[] = [
 ];
 
 /** Stores duplicate events again. */
-export const storingRepeats: readonly Change[] = [
+export const storingDuplicates: readonly Change[] = [
   { file: 'store/sqlite/events/dedup.ts', from: 'if (isRepeat(day, sent, active)) return false;', to: '' },
 ];
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createFakeReports } from '../../../test/fixtures/reports/fake-reports.ts';
-import { asText, type Fields, openScene, type Scene } from '../../../test/fixtures/scene.ts';
+import { type Fields, openScene, type Scene, toStrings } from '../../../test/fixtures/scene.ts';
 import type { ReportQuery, ResultOf } from '../../reports/queries.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Store } from '../../store/store.ts';
@@ -43,7 +43,7 @@ beforeAll(async () => {
 afterAll(() => scene.close());
 
 const request = (path: string, fields: Fields = {}, init: RequestInit = {}) =>
-  scene.app.request(`${path}?${new URLSearchParams(asText(fields))}`, {
+  scene.app.request(`${path}?${new URLSearchParams(toStrings(fields))}`, {
     headers: { Accept: 'text/csv', Authorization: `Bearer ${scene.tokens.server}` },
     ...init,
   });

@@ -1,6 +1,6 @@
 /** Tests requests that identify a contact by the customer's own ID. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createProof, keyOf } from '../../../test/fixtures/proof.ts';
+import { createProof, toProofKey } from '../../../test/fixtures/proof.ts';
 import { newAddress, newUserUUID } from '../../../test/fixtures/requests.ts';
 import { type Fields, openScene, type Scene } from '../../../test/fixtures/scene.ts';
 
@@ -149,7 +149,7 @@ describe('a contactExternalID', () => {
 describe('a contactProof for a contactExternalID', () => {
   const seconds = () => Math.floor(Date.now() / 1_000);
   const proofOf = (statement: { address?: string; externalID?: string; userUUID: string }) =>
-    createProof({ browserToken: scene.tokens.browser, ...statement }, keyOf(scene.tokens.server), seconds());
+    createProof({ browserToken: scene.tokens.browser, ...statement }, toProofKey(scene.tokens.server), seconds());
 
   it('verifies the ID and the link', async () => {
     const [userUUID, contactExternalID] = [newUserUUID(), 'customer-proven'];

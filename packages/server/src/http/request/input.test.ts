@@ -5,7 +5,7 @@ import { isRead, type Operation, type OperationName, operationNames, operations 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type * as z from 'zod';
 import { smallestInput } from '../../../test/fixtures/requests.ts';
-import { asText, openScene, type Scene } from '../../../test/fixtures/scene.ts';
+import { openScene, type Scene, toStrings } from '../../../test/fixtures/scene.ts';
 
 let scene: Scene;
 beforeAll(async () => {
@@ -51,7 +51,7 @@ describe('a body', () => {
   });
 
   it('that is empty does not replace the query string, whatever its type', async () => {
-    const query = new URLSearchParams(asText(event()));
+    const query = new URLSearchParams(toStrings(event()));
     const headers = { 'Content-Type': 'image/png' };
     const response = await scene.send(`/logEvent?${query}`, { method: 'POST', headers });
     expect(response.status).toBe(200);
@@ -170,7 +170,7 @@ describe('a request’s size', () => {
 
 describe('the query string', () => {
   it('uses the last value of a repeated field', async () => {
-    const query = new URLSearchParams([...asText(event()), ['eventUUID', 'the-first'], ['eventUUID', 'the-second']]);
+    const query = new URLSearchParams([...toStrings(event()), ['eventUUID', 'the-first'], ['eventUUID', 'the-second']]);
     expect((await scene.send(`/logEvent?${query}`)).body.eventUUID).toBe('the-second');
   });
 

@@ -11,7 +11,7 @@ import {
 } from '../../../test/fixtures/plans.ts';
 import { newMigratedDatabase } from '../../../test/fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../../../test/fixtures/site.ts';
-import { day, hashOf, laptop, newEvent, phone } from '../../../test/fixtures/store.ts';
+import { day, hashText, laptop, newEvent, phone } from '../../../test/fixtures/store.ts';
 import { openStore } from '../open.ts';
 import type { Store } from '../store.ts';
 
@@ -137,7 +137,7 @@ test.each<[string, readonly string[], () => Promise<unknown>]>([
   ['creating a contact with a browser token', [], () => site.browser.createContact({ userUUID: phone })],
   ['linking a user', [], () => site.link(phone, contactUUID)],
   ['unlinking a user', [], () => site.unlink(phone)],
-  ['a token lookup', [], () => store.findAccess(hashOf('no such token'))],
+  ['a token lookup', [], () => store.findAccess(hashText('no such token'))],
 ])('uses an index for %s, and scans %j', async (_, expected, work) => {
   const nodes = (await plansOf(work)).flatMap(listPlanNodes);
   expect(sequentialScans(nodes)).toEqual([]);

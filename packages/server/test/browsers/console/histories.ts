@@ -2,7 +2,7 @@
 import { createClient, FirsthandError } from '@firsthand/client';
 import fc from 'fast-check';
 import { createAccount } from '../../fixtures/serving.ts';
-import { fitting, hostileTexts } from './hostile-texts.ts';
+import { hostileStrings, truncate } from './hostile-strings.ts';
 
 const minuteMs = 60_000;
 
@@ -41,7 +41,7 @@ export interface History {
 const user = fc.nat({ max: 4 });
 const contact = fc.nat({ max: 3 });
 const nth = fc.nat({ max: 3 });
-const hostile = fc.constantFrom(...hostileTexts);
+const hostile = fc.constantFrom(...hostileStrings);
 const anyAction = <Name extends string>(...names: readonly Name[]) => fc.constantFrom(...names);
 
 const path = fc.oneof(fc.constantFrom('/', '/pricing', '/teapots?color=red', '/a/b#c', ''), hostile);
@@ -134,7 +134,7 @@ export const replayHistory = async (url: string, { zone, actions, names, hasReve
         return fetch(request);
       },
     });
-  const nameAt = (nth: number) => fitting(names[nth] ?? '', 255);
+  const nameAt = (nth: number) => truncate(names[nth] ?? '', 255);
   await api.updateAccount({
     accountTimezone: zone,
     accountCurrency: currency,

@@ -2,24 +2,24 @@
 import { createHash } from 'node:crypto';
 import type { RequestFor } from '@firsthand/client';
 import { createClient } from '@firsthand/client';
-import { fitting, hostileTexts } from './hostile-texts.ts';
+import { hostileStrings, truncate } from './hostile-strings.ts';
 import type { Shop } from './shop.ts';
 
 /** The number of strings per day: few enough that a breakdown of one day lists all its values. */
-export const textsOfDay = 29;
+export const stringsPerDay = 29;
 const dayMs = 86_400_000;
 const maxSegments = 100;
 const maxWebhooks = 50;
 /** The number of strings that each claim has as attributes. */
-const textsOfClaim = 50;
+const stringsPerClaim = 50;
 
 /** Converts a string to a valid and unique ID for the catalogue. */
 const toID = (text: string, nth: number): string =>
-  `${fitting(text.replaceAll(',', ';').trim().replace(/^-+/, ''), 58).trimEnd()}#${nth}`;
+  `${truncate(text.replaceAll(',', ';').trim().replace(/^-+/, ''), 58).trimEnd()}#${nth}`;
 /** Converts a string to a valid external ID: no control characters, and no unfilled template placeholders. */
 const toExternalID = (text: string, nth: number): string => {
   const legal = text.replaceAll(/\p{Cc}/gu, '.').replaceAll(/([{[<%#$])(?=[{[%=])/g, '$1 ');
-  return `${fitting(legal, 250)}#${nth}`;
+  return `${truncate(legal, 250)}#${nth}`;
 };
 /** Converts a string to an e-mail address: drops characters that the local part can't have. */
 const toAddress = (text: string, nth: number): string => {
@@ -39,10 +39,10 @@ const forEach = async <Element>(
   await Promise.all(workers);
 };
 
-export const fillWithHostileTexts = async ({ url, api, browserToken }: Shop) => {
-  const texts = hostileTexts.map((text, nth) => ({ text, nth, id: toID(text, nth), name: fitting(text, 255) }));
+export const fillWithHostileStrings = async ({ url, api, browserToken }: Shop) => {
+  const texts = hostileStrings.map((text, nth) => ({ text, nth, id: toID(text, nth), name: truncate(text, 255) }));
   await api.updateAccount({
-    accountName: fitting(hostileTexts[0] ?? '', 255),
+    accountName: truncate(hostileStrings[0] ?? '', 255),
     event: texts.map(({ nth, name }) => ({ eventID: 10 + nth, eventName: name })),
   });
   await api.updateAccount({ attr: texts.map(({ id, name }) => ({ attrID: id, attrName: name })) });
@@ -88,7 +88,7 @@ export const fillWithHostileTexts = async ({ url, api, browserToken }: Shop) => 
     eventTime: now - agoMs,
     eventAttrArray: attributesOf(one),
   });
-  const dayOf = (nth: number) => Math.floor(nth / textsOfDay);
+  const dayOf = (nth: number) => Math.floor(nth / stringsPerDay);
   for (let first = 0; first < texts.length; first += 250) {
     const some = texts.slice(first, first + 250);
     const { event } = await api.logEvents({
@@ -111,12 +111,12 @@ export const fillWithHostileTexts = async ({ url, api, browserToken }: Shop) => 
 
   const page = createClient({ url, token: browserToken });
   await api.updateAccount({ browserCatalogue: true });
-  for (let first = 0; first < texts.length; first += textsOfClaim) {
-    const some = texts.slice(first, first + textsOfClaim);
+  for (let first = 0; first < texts.length; first += stringsPerClaim) {
+    const some = texts.slice(first, first + stringsPerClaim);
     const name = some[0]?.name ?? '';
     await page.createContact({
       userUUID: `hostile-claimant-${first}`,
-      contactEmailaddress: toAddress(hostileTexts[0] ?? '', 0),
+      contactEmailaddress: toAddress(hostileStrings[0] ?? '', 0),
       contactFirstname: name,
       contactJobRole: name,
       contactProfileID: some[0]?.id ?? '',
@@ -147,7 +147,7 @@ export const fillWithHostileTexts = async ({ url, api, browserToken }: Shop) => 
     const { segment } = await api.listSegments({});
     await forEach(segment, ({ segmentName }) => api.deleteSegment({ segmentName }));
     await forEach(texts.slice(first, first + maxSegments), ({ name, nth, id, text }) =>
-      api.createSegment({ segmentName: `${fitting(name, 250)}#${nth}`, filter: { attrID: id, is: [text] } }),
+      api.createSegment({ segmentName: `${truncate(name, 250)}#${nth}`, filter: { attrID: id, is: [text] } }),
     );
   };
   /** Replaces all views in the same way. Their query strings contain the strings too. */
@@ -156,7 +156,7 @@ export const fillWithHostileTexts = async ({ url, api, browserToken }: Shop) => 
     await forEach(view, ({ viewName }) => api.deleteView({ viewName }));
     await forEach(texts.slice(first, first + maxSegments), ({ name, nth, text }) => {
       const viewQuery = new URLSearchParams({ range: text.slice(0, 200).toWellFormed(), tab: 'funnel' }).toString();
-      return api.createView({ viewName: `${fitting(name, 250)}#${nth}`, viewPage: 'events', viewQuery });
+      return api.createView({ viewName: `${truncate(name, 250)}#${nth}`, viewPage: 'events', viewQuery });
     });
   };
 
@@ -167,7 +167,7 @@ export const fillWithHostileTexts = async ({ url, api, browserToken }: Shop) => 
     await forEach(shareLink, ({ shareID }) => api.revokeShareLink({ shareID }));
     const secrets: string[] = [];
     await forEach(texts.slice(first, first + maxSegments), async ({ name, nth, text }) => {
-      const shareName = `${fitting(name, 250)}#${nth}`.replaceAll(/[\p{Cc}\p{Cf}]/gu, '');
+      const shareName = `${truncate(name, 250)}#${nth}`.replaceAll(/[\p{Cc}\p{Cf}]/gu, '');
       const viewQuery = new URLSearchParams({ by: text.slice(0, 100).toWellFormed(), measure: 'users' }).toString();
       const report = [{ part: 'totals', operation: 'reportTotals', request: november }] as const;
       secrets.push((await api.createShareLink({ shareName, viewPage: 'overview', viewQuery, report })).shareSecret);

@@ -8,8 +8,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchChromium } from '../../../../tracker/test/chromium.ts';
 import { clickAll, findOverflowingElements, recordViolations, visitAll } from '../../fixtures/in-page.js';
 import { soon } from '../../fixtures/timeouts.ts';
-import { fillWithHostileTexts, textsOfDay } from './hostile-site.ts';
-import { hostileTexts, unstorableTexts } from './hostile-texts.ts';
+import { fillWithHostileStrings, stringsPerDay } from './hostile-site.ts';
+import { hostileStrings, unstorableStrings } from './hostile-strings.ts';
 import { openConsole } from './open-console.ts';
 import { openShop, type Shop } from './shop.ts';
 
@@ -18,11 +18,11 @@ const laptop = { width: 1440, height: 900 };
 
 let browser: Browser;
 let shop: Shop;
-let site: Awaited<ReturnType<typeof fillWithHostileTexts>>;
+let site: Awaited<ReturnType<typeof fillWithHostileStrings>>;
 beforeAll(async () => {
   browser = await launchChromium();
   shop = await openShop(afterAll);
-  site = await fillWithHostileTexts(shop);
+  site = await fillWithHostileStrings(shop);
 });
 afterAll(() => browser?.close());
 
@@ -90,7 +90,7 @@ const showAll = async (page: Page, name: string): Promise<void> => {
 
 it('renders hostile strings harmlessly on the event and people pages', async () => {
   const { page, goto, complaints } = await open();
-  const days = Math.ceil(hostileTexts.length / textsOfDay);
+  const days = Math.ceil(hostileStrings.length / stringsPerDay);
   const dayOf = (nth: number) => new Date(Date.now() - nth * 86_400_000).toISOString().slice(0, 10);
   const dimensions = [
     'event',
@@ -129,10 +129,10 @@ it('renders hostile strings harmlessly on the event and people pages', async () 
     await goto(path);
     await waitUntilLoaded(page);
     await showAll(page, 'Show more');
-    expect(await page.locator('tbody tr').count()).toBeGreaterThanOrEqual(hostileTexts.length);
+    expect(await page.locator('tbody tr').count()).toBeGreaterThanOrEqual(hostileStrings.length);
     await expectHarmlessOnBoth(page, path);
     const csv = await saveCSV(page);
-    expect(csv.split('@shop.example').length).toBeGreaterThan(hostileTexts.length);
+    expect(csv.split('@shop.example').length).toBeGreaterThan(hostileStrings.length);
     expectHarmlessCSV(csv, path);
   }
   expect(complaints.filter(isComplaint)).toEqual([]);
@@ -144,7 +144,7 @@ it('renders hostile strings harmlessly on person pages, in their dialogs, and in
   await waitUntilLoaded(page);
   await showAll(page, 'Show earlier events');
   await page.evaluate(clickAll, '.session-head[aria-expanded=false]');
-  await expect.poll(() => page.locator('.event-name').count()).toBeGreaterThanOrEqual(hostileTexts.length);
+  await expect.poll(() => page.locator('.event-name').count()).toBeGreaterThanOrEqual(hostileStrings.length);
   await page.evaluate(clickAll, '.event-name[aria-expanded=false]');
   await expectHarmlessOnBoth(page, 'the history of all');
   for (const [nth, contactUUID] of site.contacts.entries()) {
@@ -159,7 +159,7 @@ it('renders hostile strings harmlessly on person pages, in their dialogs, and in
       await page.keyboard.press('Escape');
     }
     await page.keyboard.press('Control+K');
-    await page.keyboard.insertText((hostileTexts[nth] ?? '').replaceAll(/[\r\n]/g, '').slice(0, 60));
+    await page.keyboard.insertText((hostileStrings[nth] ?? '').replaceAll(/[\r\n]/g, '').slice(0, 60));
     await page.waitForTimeout(200);
     await expectHarmless(page, `the palette with the text ${nth}`);
     await page.keyboard.press('Escape');
@@ -177,7 +177,7 @@ it('renders hostile strings harmlessly in the catalogue, segments and settings',
   for (const path of ['catalogue', 'catalogue?tab=attr', 'catalogue?tab=tag', 'catalogue?tab=profile']) {
     await goto(path);
     await waitUntilLoaded(page);
-    expect(await page.locator('tbody tr').count()).toBeGreaterThanOrEqual(hostileTexts.length);
+    expect(await page.locator('tbody tr').count()).toBeGreaterThanOrEqual(hostileStrings.length);
     await expectHarmlessOnBoth(page, path);
     expectHarmlessCSV(await saveCSV(page), path);
     if (path.endsWith('attr')) await page.evaluate(clickAll, 'button[aria-label^="Rename "]');
@@ -199,7 +199,7 @@ it('renders hostile strings harmlessly in the catalogue, segments and settings',
     await page.locator('[aria-label^="Separate "]').first().click();
     await page.locator('.merged').waitFor({ ...soon, state: 'detached' });
   }
-  for (let first = 0; first < hostileTexts.length; first += site.maxSegments) {
+  for (let first = 0; first < hostileStrings.length; first += site.maxSegments) {
     await site.replaceSegments(first);
     await goto('catalogue?tab=segment');
     await waitUntilLoaded(page);
@@ -212,7 +212,7 @@ it('renders hostile strings harmlessly in the catalogue, segments and settings',
   await expectHarmless(page, 'people of a segment');
   await goto('settings');
   await waitUntilLoaded(page);
-  expect(await page.locator('tbody tr').count()).toBeGreaterThanOrEqual(hostileTexts.length);
+  expect(await page.locator('tbody tr').count()).toBeGreaterThanOrEqual(hostileStrings.length);
   await expectHarmlessOnBoth(page, 'tokens');
   expectHarmlessCSV(await saveCSV(page), 'tokens');
   for (const nth of [0, 19, 48, 75]) {
@@ -260,7 +260,7 @@ it('renders hostile strings harmlessly in the catalogue, segments and settings',
 
 it('renders hostile strings harmlessly in saved views and share links', async () => {
   const { page, goto, complaints } = await open();
-  for (let first = 0; first < hostileTexts.length; first += site.maxSegments) {
+  for (let first = 0; first < hostileStrings.length; first += site.maxSegments) {
     await site.replaceViews(first);
     const [secret] = await site.replaceShareLinks(first);
     await goto('events?tab=funnel&steps=10,11');
@@ -294,14 +294,14 @@ it('renders hostile strings harmlessly in saved views and share links', async ()
 
 it('handles hostile strings in the URL', async () => {
   const { page, goto, complaints } = await open();
-  const texts = [...hostileTexts, ...unstorableTexts];
+  const texts = [...hostileStrings, ...unstorableStrings];
   const conditions = texts.map((text) => ({ attrID: text.slice(0, 64), is: [text] }));
   const filters = Array.from({ length: Math.ceil(texts.length / 10) }, (_, nth) =>
     JSON.stringify(conditions.slice(nth * 10, nth * 10 + 10)),
   );
   // Pages with reports get only a tenth of the strings, from all families, because each URL is expensive for the
   // service.
-  const isForReports = (nth: number) => nth % 10 === 3 || nth >= hostileTexts.length;
+  const isForReports = (nth: number) => nth % 10 === 3 || nth >= hostileStrings.length;
   const reports: readonly ((text: string, given: string) => string)[] = [
     (text) => `?range=${text}&measure=${text}&pages=${text}&compare=${text}&filter=${text}`,
     (text) => `events?by=attr:${text}&event=${text}&who=${text}`,

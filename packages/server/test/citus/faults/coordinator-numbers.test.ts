@@ -7,7 +7,7 @@ import { nanoid } from 'nanoid';
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { copyStore } from '../../../src/store/open.ts';
-import { stopPostgres, urlOf } from '../../fixtures/postgres/server.ts';
+import { getDatabaseURL, stopPostgres } from '../../fixtures/postgres/server.ts';
 import { querySQL } from '../../fixtures/postgres/sql.ts';
 import { times } from '../../tools/counts.ts';
 import { freePort } from '../../tools/ports.ts';
@@ -15,13 +15,13 @@ import { report } from '../../tools/report.ts';
 import { startServerProcess, stopServerProcess, withoutLimits } from '../../tools/server-process.ts';
 import { changeServer } from '../../tools/weakened-server.ts';
 import { reusingLostNumbers } from '../../weaknesses/store.ts';
-import { startStandbyOfCoordinator } from '../cluster.ts';
+import { startCoordinatorStandby } from '../cluster.ts';
 import { type Account, useOwnCluster } from '../tools/own-cluster.ts';
 import { follow } from '../tools/stream-follower.ts';
 
 const crashes = times({ quick: 6, full: 40 });
 const weakenedCrashes = 6;
-const patienceMilliseconds = 60_000;
+const timeoutMilliseconds = 60_000;
 const userUUID = 'of_a_lost_coordinator';
 
 // Starts a cluster in which a crash loses everything that a crash can lose.
@@ -75,7 +75,7 @@ const startLogging = async (databaseURL: string, { token }: Account, main?: stri
       for (let status = 0; status !== 200; ) {
         ({ status } = await send(path, body));
         statuses.add(status);
-        if (performance.now() - began > patienceMilliseconds) throw new Error(`${path} keeps failing`);
+        if (performance.now() - began > timeoutMilliseconds) throw new Error(`${path} keeps failing`);
         if (status !== 200) await wait(50);
       }
     },
@@ -133,7 +133,7 @@ const crashRepeatedly = async (count: number, main?: string) => {
     await drawUnsynced(databaseURL);
     const earlier = await server.log();
     // Waits until the stream has passed this event.
-    await expect.poll(() => isReceived(earlier), { timeout: patienceMilliseconds }).toBe(true);
+    await expect.poll(() => isReceived(earlier), { timeout: timeoutMilliseconds }).toBe(true);
     const [name, way] = ways[crash % ways.length] as (typeof ways)[number];
     await way(databaseURL);
     const later = await server.log();
@@ -187,7 +187,7 @@ test('serves reads after a crash even if the coordinator’s synchronous standby
   await setStandbys('away');
   try {
     await waysToCrash.all();
-    await expect.poll(() => server.newest(), { timeout: patienceMilliseconds }).toBe(last);
+    await expect.poll(() => server.newest(), { timeout: timeoutMilliseconds }).toBe(last);
   } finally {
     await setStandbys('');
     await server.stop();
@@ -207,11 +207,11 @@ const failOver = async (main?: string) => {
   };
   const before = await startLogging(databaseURL, account);
   await before.log();
-  const standby = await startStandbyOfCoordinator(cluster.cluster());
+  const standby = await startCoordinatorStandby(cluster.cluster());
   const endStandby = () => stopPostgres(standby, 'immediate', { bin: process.env.CITUS_BIN as string });
   onTestFinished(endStandby);
   // Disconnects the standby, so that it also doesn't learn that the coordinator skips numbers after the crash.
-  const standbyURL = urlOf(standby, 'postgres');
+  const standbyURL = getDatabaseURL(standby, 'postgres');
   await querySQL(standbyURL, "ALTER SYSTEM SET primary_conninfo = 'host=/nowhere'");
   await querySQL(standbyURL, 'SELECT pg_reload_conf()');
   await expect.poll(() => querySQL(standbyURL, 'SELECT FROM pg_stat_wal_receiver')).toEqual([]);
@@ -223,7 +223,7 @@ const failOver = async (main?: string) => {
   await before.stop();
   await cluster.stop('coordinator');
 
-  const promotedURL = urlOf(standby, new URL(databaseURL).pathname.slice(1));
+  const promotedURL = getDatabaseURL(standby, new URL(databaseURL).pathname.slice(1));
   await querySQL(promotedURL, 'SELECT pg_promote()');
   await querySQL(
     promotedURL,

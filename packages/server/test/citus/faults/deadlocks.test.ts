@@ -16,7 +16,7 @@ import {
 } from '../../tools/server-process.ts';
 import { changeServer } from '../../tools/weakened-server.ts';
 import { lockingInAnyOrder } from '../../weaknesses/store.ts';
-import { folderOf, nodes } from '../cluster.ts';
+import { getNodeFolder, nodes } from '../cluster.ts';
 import { type Account, useOwnCluster } from '../tools/own-cluster.ts';
 
 const minuteMs = 60_000;
@@ -110,7 +110,7 @@ interface Outcome {
 
 const deadlocksIn = (clusterFolder: string): string[] =>
   nodes.flatMap((node) =>
-    readFileSync(join(folderOf(clusterFolder, node), 'log'), 'utf8')
+    readFileSync(join(getNodeFolder(clusterFolder, node), 'log'), 'utf8')
       .split('\n')
       .filter((line) => /(ERROR|FATAL).*deadlock/.test(line)),
   );

@@ -8,14 +8,14 @@ import { querySQL } from '../../fixtures/postgres/sql.ts';
 import { createSite } from '../../fixtures/site.ts';
 import { freePort } from '../../tools/ports.ts';
 import { startServerProcess, stopServerProcess } from '../../tools/server-process.ts';
-import { type Node, urlOfNode } from '../cluster.ts';
+import { getNodeURL, type Node } from '../cluster.ts';
 import { type Account, useOwnCluster } from '../tools/own-cluster.ts';
 
 const cluster = useOwnCluster();
 
 /** Turns off a setting on a worker until the returned function is called or the test ends. */
 const turnOff = async (node: Node, setting: 'fsync' | 'synchronous_commit'): Promise<() => Promise<void>> => {
-  const url = urlOfNode(cluster.cluster(), node, 'postgres');
+  const url = getNodeURL(cluster.cluster(), node, 'postgres');
   const alter = async (change: string) => {
     await querySQL(url, `ALTER SYSTEM ${change}`);
     await querySQL(url, 'SELECT pg_reload_conf()');

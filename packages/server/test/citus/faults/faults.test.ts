@@ -8,7 +8,7 @@ import { quantile, times } from '../../tools/counts.ts';
 import { report } from '../../tools/report.ts';
 import { changeServer } from '../../tools/weakened-server.ts';
 import { acknowledgingEarlyOnPostgres, ignoringFailedCommitsOnPostgres } from '../../weaknesses/store.ts';
-import { folderOf, type Node, nodes } from '../cluster.ts';
+import { getNodeFolder, type Node, nodes } from '../cluster.ts';
 import { type CuttingProxy, openCuttingProxy } from '../tools/cutting-proxy.ts';
 import { useOwnCluster } from '../tools/own-cluster.ts';
 import {
@@ -127,7 +127,7 @@ const cutRepeatedly = async (total: number, main?: string) => {
   const proxies: CuttingProxy[] = [];
   const openProxy = async (node: Node) => {
     const folder = join(proxyFolder, node);
-    const target = folderOf(cluster.cluster(), node);
+    const target = getNodeFolder(cluster.cluster(), node);
     proxies.push(await openCuttingProxy(folder, target, { share: 0.2, isCutting: () => isCutting }));
     return folder;
   };
@@ -135,11 +135,11 @@ const cutRepeatedly = async (total: number, main?: string) => {
     const folder = await openProxy(node);
     await querySQL(
       databaseURL,
-      `SELECT citus_update_node(nodeid, '${folder}', 5432) FROM pg_dist_node WHERE nodename = '${folderOf(cluster.cluster(), node)}'`,
+      `SELECT citus_update_node(nodeid, '${folder}', 5432) FROM pg_dist_node WHERE nodename = '${getNodeFolder(cluster.cluster(), node)}'`,
     );
   }
   const url = databaseURL.replace(
-    encodeURIComponent(folderOf(cluster.cluster(), 'coordinator')),
+    encodeURIComponent(getNodeFolder(cluster.cluster(), 'coordinator')),
     encodeURIComponent(await openProxy('coordinator')),
   );
   const trial = await openTrial({ databaseURL: url, accounts, main });

@@ -10,7 +10,7 @@ import { dedupDays } from '../../../src/store/rules/received-day.ts';
 import { querySQL } from '../../fixtures/postgres/sql.ts';
 import { createSite, type Site } from '../../fixtures/site.ts';
 import { freezeNode, type Node } from '../cluster.ts';
-import { useOwnCluster, workerOf } from '../tools/own-cluster.ts';
+import { findWorker, useOwnCluster } from '../tools/own-cluster.ts';
 
 const cluster = useOwnCluster();
 const day = 86_400_000;
@@ -32,7 +32,7 @@ const openSites = async () => {
   const sites = new Map<Node, Site>();
   for (let tries = 0; sites.size < 2 && tries < 64; tries += 1) {
     const site = await createSite(store, { time });
-    sites.set(await workerOf(databaseURL, String(site.account)), site);
+    sites.set(await findWorker(databaseURL, String(site.account)), site);
   }
   return {
     databaseURL,

@@ -8,7 +8,7 @@ import { createLedger, judge, readEverything } from '../../faults/tools/ledger.t
 import { querySQL } from '../../fixtures/postgres/sql.ts';
 import { freePort } from '../../tools/ports.ts';
 import { startServerProcess, stopServerProcess } from '../../tools/server-process.ts';
-import { backUpNode, folderOf, nodes, restoreNode, urlOfNode } from '../cluster.ts';
+import { backUpNode, getNodeFolder, getNodeURL, nodes, restoreNode } from '../cluster.ts';
 import { useOwnCluster } from '../tools/own-cluster.ts';
 import { openTrial } from '../tools/trial.ts';
 
@@ -33,8 +33,8 @@ test('stores and returns every event while a worker is added and accounts are mo
   const trial = await openTrial(opened);
   const end = trial.load();
   await cluster.start('worker-3');
-  const added = folderOf(cluster.cluster(), 'worker-3');
-  const urlOnAdded = (name: string) => urlOfNode(cluster.cluster(), 'worker-3', name);
+  const added = getNodeFolder(cluster.cluster(), 'worker-3');
+  const urlOnAdded = (name: string) => getNodeURL(cluster.cluster(), 'worker-3', name);
   await querySQL(urlOnAdded('postgres'), `CREATE DATABASE ${database}`);
   await querySQL(urlOnAdded(database), 'CREATE EXTENSION citus');
   await querySQL(databaseURL, `SELECT citus_add_node('${added}', 5432)`);
@@ -81,7 +81,7 @@ test('restores every event stored before a restore point from copies of nodes th
   await Promise.all(loads.map(({ load }) => load.stop()));
   expect(await stopServerProcess(server)).toBe(0);
   for (const { node, backup } of backups) {
-    const url = urlOfNode(cluster.cluster(), node, 'postgres');
+    const url = getNodeURL(cluster.cluster(), node, 'postgres');
     const [{ file } = {}] = await querySQL<{ file: string }>(url, 'SELECT pg_walfile_name(pg_switch_wal()) AS file');
     await expect.poll(() => existsSync(join(archive, node, file as string))).toBe(true);
     await cluster.stop(node);

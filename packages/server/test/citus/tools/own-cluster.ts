@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { querySQL } from '../../fixtures/postgres/sql.ts';
 import { createTestAccountIn } from '../../tools/server-process.ts';
-import { type Node, nodes, startCluster, startNode, stopCluster, stopNode, urlOfNode } from '../cluster.ts';
+import { getNodeURL, type Node, nodes, startCluster, startNode, stopCluster, stopNode } from '../cluster.ts';
 import { createClusterDatabase, distributeDatabase } from '../databases.ts';
 
 export interface Account {
@@ -16,7 +16,7 @@ export interface Account {
 }
 
 /** Returns the worker with an account's shards. `accountSQL` is SQL for the account's number. */
-export const workerOf = async (databaseURL: string, accountSQL: string): Promise<Node> => {
+export const findWorker = async (databaseURL: string, accountSQL: string): Promise<Node> => {
   const [worker] = await querySQL<{ name: string }>(
     databaseURL,
     `SELECT nodename AS name FROM pg_dist_placement JOIN pg_dist_node USING (groupid)
@@ -36,7 +36,7 @@ const createAccountOnEach = async (databaseURL: string): Promise<Account[]> => {
     if (nth === maxTries) throw new Error(`${nth} accounts are on one worker`);
     const token = await createTestAccountIn(databaseURL, nth);
     const accountUUID = `faults${nth > 0 ? `_${nth}` : ''}`;
-    const node = await workerOf(databaseURL, `(SELECT account FROM account WHERE "accountUUID" = '${accountUUID}')`);
+    const node = await findWorker(databaseURL, `(SELECT account FROM account WHERE "accountUUID" = '${accountUUID}')`);
     if (!accounts.has(node)) accounts.set(node, { token, node });
   }
   return [...accounts.values()];
@@ -69,7 +69,7 @@ export const useOwnCluster = (settings: Partial<Record<Node, string>> = {}) => {
      * template.
      */
     async newDatabase(create: 'copy' | 'distribute' = 'copy'): Promise<{ databaseURL: string; accounts: Account[] }> {
-      const url = urlOfNode(cluster, 'coordinator', 'postgres');
+      const url = getNodeURL(cluster, 'coordinator', 'postgres');
       const databaseURL =
         create === 'copy' ? await createClusterDatabase(url, cluster) : await distributeDatabase(url, 'distributed');
       return { databaseURL, accounts: await createAccountOnEach(databaseURL) };

@@ -79,7 +79,7 @@ export const readShardParts = async (databaseURL: string): Promise<ReadonlyMap<s
 };
 
 /** Returns the parts of the data whose shards occur in the commands. */
-export const partsIn = (commands: readonly RemoteCommand[], parts: ReadonlyMap<string, string>): string[] => [
+export const listParts = (commands: readonly RemoteCommand[], parts: ReadonlyMap<string, string>): string[] => [
   ...new Set(
     commands.flatMap(({ text }) =>
       [...text.matchAll(/_(\d{6,})\b/g)].flatMap(([, shard]) => parts.get(shard as string) ?? []),
@@ -117,7 +117,7 @@ export const listMultiShardStatements = (
     sessions.set(command.session, { last: command, isForSeveral: !isEnd && (before || isForSeveralAccounts(command)) });
     if (!last || before || isForSeveralAccounts(command)) continue;
     if (isTwoPhase(command) && !isEnd) statements.add(`in two phases: ${withoutShards(last.text)}`);
-    else if (prefixOf(last) === prefixOf(command) && partsIn([last, command], parts).length > 1)
+    else if (prefixOf(last) === prefixOf(command) && listParts([last, command], parts).length > 1)
       statements.add(withoutShards(command.text));
   }
   return [...statements];

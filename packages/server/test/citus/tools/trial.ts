@@ -10,7 +10,7 @@ import { type Follower, follow } from './stream-follower.ts';
 
 const clients = 3;
 /** The time limit for a stream to send the last acknowledged events, and for a server to recover. */
-const patienceMilliseconds = 60_000;
+const timeoutMilliseconds = 60_000;
 
 type Ledger = ReturnType<typeof createLedger>;
 
@@ -60,7 +60,7 @@ const cursorOf = async (url: string, token: string): Promise<string> => {
 const sendUntilStored = async (ledger: Ledger, url: string, token: string): Promise<void> => {
   const began = performance.now();
   while (!(await ledger.sendOne(url, token))) {
-    if (performance.now() - began > patienceMilliseconds) {
+    if (performance.now() - began > timeoutMilliseconds) {
       throw new Error(`an account is still unavailable: ${JSON.stringify([...ledger.endings])}`);
     }
     await wait(20);
@@ -95,8 +95,8 @@ export const openTrial = async ({ databaseURL, accounts, main }: TrialOptions): 
     const [, ...later] = ledger.acknowledged;
     return streams.flatMap(({ received }) => later.filter((key) => !received.has(key)));
   };
-  const countMissing = async (account: TrialAccount, patience: number) => {
-    for (let waited = 0; missingIn(account).length > 0 && waited < patience; waited += 200) await wait(200);
+  const countMissing = async (account: TrialAccount, maxMilliseconds: number) => {
+    for (let waited = 0; missingIn(account).length > 0 && waited < maxMilliseconds; waited += 200) await wait(200);
     await Promise.all(account.streams.map((stream) => stream.stop()));
     return missingIn(account).length;
   };
@@ -132,7 +132,7 @@ export const openTrial = async ({ databaseURL, accounts, main }: TrialOptions): 
         await ledger.settle(urls[0], token);
         twice += judge(ledger, await readEverything(urls[1], token)).twice;
         // Does not wait long if events were lost, because lost events can't arrive anymore.
-        missing += await countMissing(account, lost > 0 ? 1_000 : patienceMilliseconds);
+        missing += await countMissing(account, lost > 0 ? 1_000 : timeoutMilliseconds);
       }
       for (const server of servers) expect(await stopServerProcess(server)).toBe(0);
       const sum = (numberOf: (account: TrialAccount) => number) =>

@@ -3,7 +3,7 @@ import { webhookTypes } from '@firsthand/contract/webhook';
 import { describe, expect, test, vi } from 'vitest';
 import type { Delivery, DeliveryRecord, NewWebhook, Webhook } from '../../../src/store/store.ts';
 import type { Site } from '../../fixtures/site.ts';
-import { ann, ben, expectRefusal, hashOf, laptop, newID, phone } from '../../fixtures/store.ts';
+import { ann, ben, expectRefusal, hashText, laptop, newID, phone } from '../../fixtures/store.ts';
 import { soon } from '../../fixtures/timeouts.ts';
 import type { NewSite } from '../sites.ts';
 
@@ -141,7 +141,7 @@ export const describeWebhooks = (newSite: NewSite): void => {
     test('stay active when the console session that created them ends', async () => {
       const site = await newSite();
       const { store, account, time, server: creator } = site;
-      const session = { tokenID: newID('session'), hash: hashOf(newID('session')), createdBy: creator.token };
+      const session = { tokenID: newID('session'), hash: hashText(newID('session')), createdBy: creator.token };
       const kind = { kind: 'server', tokenName: '', text: null, session: true } as const;
       await store.createToken({ account, ...session, ...kind, expiresTime: time + 1_000, time });
       const access = await store.findAccess(session.hash, time);

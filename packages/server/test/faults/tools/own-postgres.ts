@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { querySQL } from '../../fixtures/postgres/databases.ts';
-import { startPostgres, stopPostgres, urlOf } from '../../fixtures/postgres/server.ts';
+import { getDatabaseURL, startPostgres, stopPostgres } from '../../fixtures/postgres/server.ts';
 import { createTestAccountIn } from '../../tools/server-process.ts';
 
 /** Starts PostgreSQL before the file's first test. After the last test, stops it and deletes both folders. */
@@ -29,8 +29,8 @@ export const useOwnPostgres = () => {
     stop: () => stopPostgres(cluster, 'immediate'),
     /** Creates a database with an account. Returns its URL and the account's server token. */
     async createDatabase(name: string): Promise<{ databaseURL: string; token: string }> {
-      await querySQL(urlOf(cluster, 'postgres'), `CREATE DATABASE ${name}`);
-      const databaseURL = urlOf(cluster, name);
+      await querySQL(getDatabaseURL(cluster, 'postgres'), `CREATE DATABASE ${name}`);
+      const databaseURL = getDatabaseURL(cluster, name);
       return { databaseURL, token: await createTestAccountIn(databaseURL) };
     },
   };

@@ -5,7 +5,7 @@
 import type { Operation } from '@firsthand/contract/operations';
 import { expect, test } from 'vitest';
 import { smallestInput } from '../../fixtures/requests.ts';
-import { asText, type Fields, openScene, type Scene } from '../../fixtures/scene.ts';
+import { type Fields, openScene, type Scene, toStrings } from '../../fixtures/scene.ts';
 import { consoleOrigin, cookieFrom, fromConsole, signInWith } from '../../front-door/console/requests.ts';
 import { operationPaths, readText } from '../tools/service.ts';
 
@@ -17,7 +17,7 @@ const call = async (
   headers: Record<string, string>,
 ) => {
   const [method] = operation.methods;
-  const query = new URLSearchParams(asText(fields));
+  const query = new URLSearchParams(toStrings(fields));
   const response =
     method === 'GET'
       ? await app.request(`${path}?${query}`, { headers })

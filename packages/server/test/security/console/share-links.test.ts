@@ -10,7 +10,7 @@ import type { ReportQuery, ResultOf } from '../../../src/reports/queries.ts';
 import { Refusal } from '../../../src/shared/refusal.ts';
 import { createFakeReports, type FakeReports } from '../../fixtures/reports/fake-reports.ts';
 import { smallestInput } from '../../fixtures/requests.ts';
-import { asText, type Fields, noRateLimits, openScene, type Scene } from '../../fixtures/scene.ts';
+import { type Fields, noRateLimits, openScene, type Scene, toStrings } from '../../fixtures/scene.ts';
 import { consoleOrigin, cookieFrom, fromConsole, signInWith } from '../../front-door/console/requests.ts';
 import { operationPaths, readText } from '../tools/service.ts';
 
@@ -102,7 +102,7 @@ describe('a share link’s holder', () => {
         const fields = { ...input, ...proof.fields };
         const [method] = operation.methods;
         const response = await scene.app.request(
-          method === 'GET' ? `${path}?${new URLSearchParams(asText(fields))}` : path,
+          method === 'GET' ? `${path}?${new URLSearchParams(toStrings(fields))}` : path,
           method === 'GET'
             ? { headers: proof.headers ?? {} }
             : { method, headers: proof.headers ?? {}, body: JSON.stringify(fields) },
@@ -141,7 +141,7 @@ describe('a share link’s holder', () => {
       const { shareSecret } = await createLink();
       expect([fields, (await readReport({ shareSecret, ...fields })).status]).toEqual([fields, 200]);
       expect([fields, takeQueries()]).toEqual([fields, storedQueries]);
-      const query = `?${new URLSearchParams(asText(fields))}`;
+      const query = `?${new URLSearchParams(toStrings(fields))}`;
       await scene.send(`/console/shared/report${query}`, {
         method: 'POST',
         body: JSON.stringify({ shareSecret: (await createLink()).shareSecret, part: 'totals' }),

@@ -19,7 +19,7 @@ import {
   withoutLimits,
 } from '../../tools/server-process.ts';
 import { changeServer } from '../../tools/weakened-server.ts';
-import { comparingManyPasswords, hashingCheaply, withoutMemberSlots } from '../../weaknesses/http.ts';
+import { cheapHashing, comparingManyPasswords, withoutMemberSlots } from '../../weaknesses/http.ts';
 
 const emailaddress = 'ben@shop.example';
 const password = 'stone teapots sing at dawn';
@@ -158,11 +158,11 @@ const attackAsCoTenant = async (target: Target) => {
 };
 
 test('gives a tenant with a member’s e-mail address no extra guesses, and lets the member sign in', async (context) => {
-  const main = changeServer(folder, 'cheap', hashingCheaply);
+  const main = changeServer(folder, 'cheap', cheapHashing);
   expect(await attackAsCoTenant(await start('tenants', 7, main))).toEqual({
     ...{ isLocked: true, evaluated: 0, status: 200 },
   });
-  const weakened = changeServer(folder, 'by-address', [...hashingCheaply, ...comparingManyPasswords]);
+  const weakened = changeServer(folder, 'by-address', [...cheapHashing, ...comparingManyPasswords]);
   const result = await attackAsCoTenant(await start('weak-tenants', 7, weakened));
   expect(result).toEqual({ isLocked: true, evaluated: 8, status: 401 });
   report(context, {

@@ -5,7 +5,7 @@ import type { Hono } from 'hono';
 import { Refusal } from '../../../src/shared/refusal.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { smallestInput } from '../../fixtures/requests.ts';
-import { asText, type Fields, noRateLimits } from '../../fixtures/scene.ts';
+import { type Fields, noRateLimits, toStrings } from '../../fixtures/scene.ts';
 import { openService, operationPaths, type Service } from './service.ts';
 
 export interface ProvokedResponse {
@@ -28,7 +28,7 @@ const buildRequest = (
 ): [string, RequestInit] =>
   method === 'POST'
     ? [path, { method, headers: { Origin: pageOrigin, ...headers }, body: JSON.stringify(fields) }]
-    : [`${path}?${new URLSearchParams(asText(fields))}`, { method, headers: { Origin: pageOrigin, ...headers } }];
+    : [`${path}?${new URLSearchParams(toStrings(fields))}`, { method, headers: { Origin: pageOrigin, ...headers } }];
 
 type RequestBuilder = (
   service: Service,

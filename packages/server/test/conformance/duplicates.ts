@@ -6,7 +6,7 @@ const kept = { kept: true };
 const duplicate = { kept: false, duplicate: true };
 const sameEvent = { eventUUID: 'event-sent-twice' };
 
-export const describeRepeats = (newSite: NewSite): void => {
+export const describeDuplicates = (newSite: NewSite): void => {
   describe('an event that is sent again', () => {
     test('is stored once within a batch', async () => {
       const { server, events } = await newSite();

@@ -8,7 +8,7 @@ import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
 import { createTestAccount, startServerProcess, stopServerProcess } from '../tools/server-process.ts';
 import { changeServer } from '../tools/weakened-server.ts';
-import { storingRepeats } from '../weaknesses/store.ts';
+import { storingDuplicates } from '../weaknesses/store.ts';
 
 const sends = times({ quick: 30_000, full: 1_000_000 });
 const batch = 500;
@@ -91,7 +91,7 @@ test(`stores each event once although a fifth of ${sends} requests are retries`,
     stored: result.distinctEvents,
     duplicates: result.repeats,
   });
-  const weakened = await sendRepeatedly('weakened', 2_000, changeServer(folder, 'forgetful', storingRepeats));
+  const weakened = await sendRepeatedly('weakened', 2_000, changeServer(folder, 'forgetful', storingDuplicates));
   expect(weakened.twice).toBeGreaterThan(0);
   report(context, {
     fault: 'retries',
