@@ -54,7 +54,7 @@ const packed = folder(`${server}/packages`);
 const deploy = folder(`${server}/deploy`);
 
 /** These replace modules or process-wide state, so each runs in its own process. */
-const isolated = ['packages/{client,tracker}/**/*.test.ts'];
+const isolated = ['packages/tracker/**/*.isolated.test.ts'];
 /** The same in the server, mostly to make a step fail that cannot fail otherwise. */
 const isolatedFaults = ['packages/server/**/*.isolated.test.ts'];
 
@@ -123,7 +123,6 @@ export default defineConfig({
         test: {
           name: 'unit: isolated',
           include: isolated,
-          exclude: [...browsers, ...engines],
           ...withoutTimeout,
         },
       },

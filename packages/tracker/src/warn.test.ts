@@ -1,8 +1,9 @@
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { setDebug, warn } from './warn.ts';
 
 const consoleWarn = vi.spyOn(console, 'warn').mockImplementation(() => {});
 afterEach(() => consoleWarn.mockClear());
+afterAll(() => consoleWarn.mockRestore());
 
 test('logs each reason once, whether an error or a string, with its details', () => {
   for (const detail of [1, 2]) {

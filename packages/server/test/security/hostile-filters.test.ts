@@ -9,7 +9,7 @@ import { openScene } from '../fixtures/scene.ts';
 import { times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 
-const filters = times({ quick: 10_000, full: 100_000 });
+const filters = times({ quick: 4_000, full: 100_000 });
 /** The time limit for a response. Generous in quick runs, which share their machine. */
 const timeoutMilliseconds = times({ quick: 10_000, full: 1_000 });
 
