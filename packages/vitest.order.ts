@@ -41,17 +41,18 @@ const rankOf = ({ moduleId }: TestSpecification): number => {
 };
 
 /**
- * Isolated files run first, because Vitest ends shared processes before a file with its own process. The many short
- * files come last, which keeps all processors busy to the end.
+ * The longest file starts first. Isolated files follow, because Vitest ends shared processes before a file with its own
+ * process. The many short files come last, which keeps all processors busy to the end.
  */
-const isIsolated = ({ project }: TestSpecification): boolean => project.config.isolate;
+const phaseOf = (file: TestSpecification): number => {
+  if (rankOf(file) === 0) return 0;
+  return file.project.config.isolate ? 1 : 2;
+};
 
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
     const groupOf = ({ project }: TestSpecification) => project.config.sequence.groupOrder;
-    return sorted.sort(
-      (a, b) => groupOf(a) - groupOf(b) || Number(isIsolated(b)) - Number(isIsolated(a)) || rankOf(a) - rankOf(b),
-    );
+    return sorted.sort((a, b) => groupOf(a) - groupOf(b) || phaseOf(a) - phaseOf(b) || rankOf(a) - rankOf(b));
   }
 }
