@@ -1,6 +1,4 @@
-/**
- * Builds the console into dist/ if its sources are newer. With a folder as argument, always builds into that folder.
- */
+/** Builds the console into dist/ if its sources are newer. If a folder is given, always builds into it. */
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isFresh, markBuilt } from '../../fresh.ts';

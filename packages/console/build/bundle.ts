@@ -15,7 +15,7 @@ import { operationsTable } from './operations-table.ts';
 
 const source = (name: string): string => fileURLToPath(new URL(`../src/${name}`, import.meta.url));
 
-/** Browsers of the last two or three years: only people who run a site use the console, not its visitors. */
+/** Browsers from the last two or three years: the console is used by people who run a site, not by its visitors. */
 const target = ['chrome115', 'firefox120', 'safari17'];
 
 const hashed = (name: string, content: Buffer): string => {

@@ -1,6 +1,6 @@
 /**
- * Puts everything that the entry script imports into one chunk. By default, esbuild splits it into a chunk for each set
- * of scripts that share a module, and these are 4 kB larger in total, compressed.
+ * Puts everything that the entry script imports into one chunk. By default, esbuild creates a chunk for each set of
+ * scripts that share a module; compressed, these are 4 kB larger in total.
  */
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';

@@ -11,7 +11,7 @@ const toEntry = (name: OperationName): string => {
   return `${name}${methods[0] === 'GET' ? '?' : ''}${slow ? '!' : ''}`;
 };
 
-/** Groups the operations by the folder of their first path, so that each folder and name is in the bundle once. */
+/** Groups the operations by the folder of their first path, so that the bundle contains each folder and name once. */
 const groupByFolder = (): string => {
   const folders = new Map<string, OperationName[]>();
   for (const name of operationNames) {

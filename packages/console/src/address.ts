@@ -67,7 +67,7 @@ const arrive = (): void => {
   current.value = new URL(location.href);
 };
 
-/** Navigates to a URL of the console; `replace` replaces the current history entry. */
+/** Navigates to a console URL; `replace` replaces the current history entry. */
 export const go = (href: string, { replace = false } = {}): void => {
   const to = new URL(href, location.href);
   const from = current.peek();
@@ -83,7 +83,7 @@ export const go = (href: string, { replace = false } = {}): void => {
   // disappear.
   requestAnimationFrame(() => {
     scrollTo(0, 0);
-    // As after a page load: the next Tab, and a screen reader, start at the content.
+    // As after a page load, the next Tab and screen readers start at the content.
     document.querySelector<HTMLElement>('main')?.focus({ preventScroll: true });
   });
 };
@@ -95,7 +95,7 @@ export const setQuery = (changes: Changes, options?: { readonly replace?: boolea
 const isPlain = ({ button, altKey, ctrlKey, metaKey, shiftKey }: MouseEvent): boolean =>
   button === 0 && !altKey && !ctrlKey && !metaKey && !shiftKey;
 
-/** Handles clicks on links between pages of the console without a page load. */
+/** Handles clicks on links between console pages without a page load. */
 export const followLinks = (): void => {
   if (shareSecret === undefined) addEventListener('popstate', arrive);
   document.addEventListener('click', (event) => {

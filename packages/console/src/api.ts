@@ -5,8 +5,8 @@ import { createConcurrencyLimit } from './concurrency-limit.ts';
 import { consoleHeader, handleSignedOut } from './session.ts';
 
 /**
- * The service computes two reports per account at a time, queues nine more and refuses the rest. With a limit of five,
- * two pages can be open.
+ * The service computes two reports per account at a time, queues nine more and refuses the rest. A limit of five per
+ * page lets two pages be open.
  */
 const limitReports = createConcurrencyLimit(5);
 const isReport = /\/report\/report[A-Z]/;

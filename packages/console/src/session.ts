@@ -110,7 +110,7 @@ export const takeCode = (): string | undefined => {
 export const hrefOfAccount = ({ accountUUID }: Pick<Session, 'accountUUID'>): string =>
   `${root}/console/?account=${encodeURIComponent(accountUUID)}`;
 
-/** Shows the account of a new session. Returns the problem text; '' if it worked. */
+/** Shows the account of a new session. Returns the error message; '' if it worked. */
 const show = async (newSession: Session): Promise<string> => {
   const { accountUUID, sessionID } = newSession;
   signedOutReason.value = '';
@@ -126,7 +126,7 @@ const show = async (newSession: Session): Promise<string> => {
     : 'The browser did not store the session cookie. Allow cookies for this address, then try again.';
 };
 
-/** Signs in. Returns the problem text; '' if it worked. */
+/** Signs in. Returns the error message; '' if it worked. */
 export const signIn = async (credentials: SignInCredentials): Promise<string> => {
   // A member may have the same password in several accounts: prefer the account in the URL or of the ended session.
   const { problem, data } = await attempt('sign-in', {
@@ -143,13 +143,13 @@ export interface Invitation {
   readonly memberRole: 'viewer' | 'editor' | 'owner';
 }
 
-/** Returns the invitation, or the problem text if the code is invalid. */
+/** Returns the invitation, or the error message if the code is invalid. */
 export const readInvitation = async (code: string): Promise<Invitation | string> => {
   const { problem, data } = await attempt('invitation', { code });
   return problem || data.invitation;
 };
 
-/** Accepts an invitation and loads the console. Returns the problem text; '' if it worked. */
+/** Accepts an invitation and loads the console. Returns the error message; '' if it worked. */
 export const acceptInvitation = async (
   fields: { readonly code: string; readonly memberName: string } & (
     | { readonly password: string }
@@ -162,7 +162,7 @@ export const acceptInvitation = async (
 };
 
 /**
- * Creates the sample shop if necessary, which takes some seconds, and opens it. Returns the problem text; '' if it
+ * Creates the sample shop if necessary, which takes some seconds, and opens it. Returns the error message; '' if it
  * worked.
  */
 export const openSampleShop = async (): Promise<string> => {

@@ -91,7 +91,7 @@ export const Frame = () => {
           ))}
         </nav>
         <div class="side-foot">
-          {kind === 'viewer' && <span class="badge badge-plain">Read only</span>}
+          {kind === 'viewer' && <span class="badge badge-plain">Read-only</span>}
           <SecondaryLinks />
         </div>
       </header>

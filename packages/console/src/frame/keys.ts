@@ -38,8 +38,8 @@ export const listenForKeys = (): void => {
 };
 
 /**
- * Closes the open menu on Escape, and then returns the focus to its summary. Also closes it when a click or the focus
- * lands elsewhere.
+ * Closes the open menu on Escape, and returns focus to its summary. Also closes it when a click or focus lands
+ * elsewhere.
  */
 export const closeMenus = (): void => {
   const listen = (event: Event): void => {

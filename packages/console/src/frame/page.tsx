@@ -20,7 +20,7 @@ export const load = async (name: string): Promise<void> => {
     loadedPages.value = new Map([...loadedPages.peek(), [name, Page]]);
     problem.value = '';
   } catch {
-    // After an update of the server, files have different names.
+    // After a server update, files have different names.
     problem.value = 'This page couldn’t be loaded. The server may have been updated. Reload to continue.';
   }
 };

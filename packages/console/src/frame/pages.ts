@@ -9,7 +9,7 @@ interface PageEntry {
   readonly key: string;
   /** An SVG path for a 20 × 20 view box, drawn as a stroke. */
   readonly icon: string;
-  /** Additional words by which the palette finds the page. */
+  /** Additional search words for the palette. */
   readonly words?: string;
   /** Absent if the page is in the entry script (page.tsx). */
   readonly load?: () => Promise<ComponentType>;

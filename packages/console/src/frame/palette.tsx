@@ -15,7 +15,7 @@ interface Place {
   readonly label: string;
   readonly kind: string;
   readonly href: string;
-  /** Additional words by which the place is found. */
+  /** Additional search words. */
   readonly words?: string | undefined;
 }
 

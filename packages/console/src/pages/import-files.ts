@@ -1,3 +1,3 @@
-/** The import of files, in one chunk, which is loaded when it is shown: it reads the files itself. */
+/** The import pages, which read files in the browser. A separate chunk, loaded when one of them is shown. */
 export { ImportContacts } from './people/import-contacts.tsx';
 export { Imports } from './settings/imports/imports.tsx';

@@ -14,7 +14,7 @@ const roles = {
   owner: 'You can read and change everything.',
 } as const;
 
-/** Takes the focus, so that screen readers continue here once the invitation has loaded. */
+/** Takes focus, so that screen readers continue here once the invitation has loaded. */
 const Heading = ({ children }: { readonly children: ComponentChildren }) => {
   const heading = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => heading.current?.focus(), []);

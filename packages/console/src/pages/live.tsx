@@ -14,28 +14,28 @@ type List = LiveResponse['page'];
 const everyMs = 5_000;
 
 const lists = {
-  page: { title: 'Pages', what: 'Page', none: 'No pages' },
-  referrerHost: { title: 'Referring sites', what: 'Site', none: 'No visits from other sites' },
-  country: { title: 'Countries', what: 'Country', none: 'No countries' },
+  page: { title: 'Pages', header: 'Page', emptyText: 'No pages' },
+  referrerHost: { title: 'Referring sites', header: 'Site', emptyText: 'No visits from other sites' },
+  country: { title: 'Countries', header: 'Country', emptyText: 'No countries' },
 } as const;
 
 const LiveList = ({
   list,
   people,
-  what,
-  none,
+  header,
+  emptyText,
   label = String,
 }: {
   readonly list: List;
   readonly people: number;
-  readonly what: string;
-  readonly none: string;
+  readonly header: string;
+  readonly emptyText: string;
   readonly label?: (value: string) => string;
 }) => (
   <Bars
-    what={what}
+    header={header}
     unit="People"
-    none={people === 0 ? 'No people in the last five minutes' : none}
+    emptyText={people === 0 ? 'No people in the last five minutes' : emptyText}
     total={people}
     bars={list.row
       .filter(({ value }) => value !== null)
@@ -61,15 +61,15 @@ export const Live = () => {
       <div class="live">
         <LiveEvents />
         <div class="live-lists">
-          {Object.entries(lists).map(([name, { title, what, none }]) => (
+          {Object.entries(lists).map(([name, { title, header, emptyText }]) => (
             <Card key={name} title={title} class="group">
               <ResponseView response={response} lines={3}>
                 {(value) => (
                   <LiveList
                     list={value[name as keyof typeof lists]}
                     people={value.people}
-                    what={what}
-                    none={none}
+                    header={header}
+                    emptyText={emptyText}
                     {...(name === 'country' && { label: formatCountry })}
                   />
                 )}

@@ -17,7 +17,7 @@ import { NoEventsYet } from './overview/no-events-yet.tsx';
 const everyMs = 15_000;
 
 const readOnline = async (signal: AbortSignal) => {
-  // Wait until the requests of the cards below, which start in the same task, have been sent.
+  // Wait until the cards below, which start in the same task, have sent their requests.
   await new Promise((resolve) => setTimeout(resolve));
   return api.reportLive({ limit: 1 }, { signal });
 };
@@ -53,7 +53,7 @@ export const Overview = () => {
         <NoEventsYet
           onFirstEvent={() => {
             setArrived(true);
-            // The account contains the names of the new events.
+            // Reload the account, which contains the new events' names.
             readAccount().catch(() => {});
           }}
         />

@@ -1,4 +1,4 @@
-/** The person page: details, browsers, and history with the moment of recognition. */
+/** The person page: details, browsers, and a history that marks when the visitor was identified. */
 import { query } from '../address.ts';
 import { api } from '../api.ts';
 import { ResponseView } from '../parts/card.tsx';

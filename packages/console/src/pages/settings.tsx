@@ -23,7 +23,7 @@ const contents = {
   shared: ShareLinks,
   refused: RefusedRequests,
   import: () => <Lazy load={loadImports} />,
-  webhooks: () => (isOwner.value ? <Lazy load={loadWebhooks} /> : <OwnersOnly title="Webhooks" what="webhooks" />),
+  webhooks: () => (isOwner.value ? <Lazy load={loadWebhooks} /> : <OwnersOnly title="Webhooks" subject="webhooks" />),
   account: Privacy,
   storage: Storage,
   audit: AuditLog,

@@ -20,7 +20,7 @@ const open = async (): Promise<ComponentType> => {
   const view = await readSharedView();
   const Content = await contents[view.viewPage]();
   sharedView.value = view;
-  // The fields of the account that the reports need.
+  // The account fields that the reports need.
   const { timezone: accountTimezone, currency: accountCurrency, event, attr } = view;
   account.value = {
     accountTimezone,

@@ -45,7 +45,7 @@ const Help = ({ byPassword }: { readonly byPassword: boolean }) =>
     <details>
       <summary>I can’t sign in</summary>
       <p>
-        An owner of the account can send you a new invitation from Settings, Team. Or run this command on the server:
+        An owner of the account can send you a new invitation from Settings › Team. Or run this command on the server:
       </p>
       <pre>
         <code>npx firsthand user invite you@shop.example --role owner</code>
@@ -63,7 +63,7 @@ const Help = ({ byPassword }: { readonly byPassword: boolean }) =>
     </details>
   );
 
-/** Links to accounts that the browser is still signed in to, after one session has ended. */
+/** After a session has ended, links to the accounts that the browser is still signed in to. */
 const OpenAccounts = () => {
   if (isAdding.value || sessions.value.length === 0) return null;
   return (

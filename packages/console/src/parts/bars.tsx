@@ -21,24 +21,24 @@ interface BarsProps {
   readonly total: number;
   /** The header of the count column. */
   readonly unit: string;
-  readonly what: string;
-  /** The values that are not shown: their number, their total count if known, and a link to all values. */
+  readonly header: string;
+  /** The values that are not shown: how many, their total count if known, and a link to all values. */
   readonly others?:
     | { readonly groups?: number; readonly count: number; readonly href?: string | undefined }
     | undefined;
   /** The text if there are no bars. */
-  readonly none?: string;
+  readonly emptyText?: string;
 }
 
-export const Bars = ({ bars, total, unit, what, others, none = 'No data in this range' }: BarsProps) => {
-  if (bars.length === 0) return <EmptyState title={none} />;
+export const Bars = ({ bars, total, unit, header, others, emptyText = 'No data in this range' }: BarsProps) => {
+  if (bars.length === 0) return <EmptyState title={emptyText} />;
   const othersLabel = others?.groups === undefined ? 'Others' : moreRows(others.groups);
   const max = Math.max(...bars.map(({ count }) => count), 1);
   return (
     <table class="bars">
       <thead>
         <tr>
-          <th scope="col">{what}</th>
+          <th scope="col">{header}</th>
           <th scope="col" class="number">
             {unit}
           </th>
@@ -75,7 +75,7 @@ export const Bars = ({ bars, total, unit, what, others, none = 'No data in this 
               {others.href === undefined ? (
                 <span class="bar-label">{othersLabel}</span>
               ) : (
-                <a class="bar-label" href={others.href} title={`All ${what.toLowerCase()}`}>
+                <a class="bar-label" href={others.href} title={`All ${header.toLowerCase()}`}>
                   {othersLabel}
                 </a>
               )}

@@ -19,7 +19,7 @@ export const changeAccount = async ({ change, undo, shown, done }: AccountChange
   const isDone = await act(() => api.updateAccount(change), {
     done,
     undo: () => api.updateAccount(undo),
-    after: readAccount,
+    refresh: readAccount,
   });
   if (!isDone)
     await readAccount().catch(() => {

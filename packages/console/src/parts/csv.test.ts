@@ -28,7 +28,7 @@ it.each([
   expect(toCSV(['a'], [[text]])).toBe(`a\r\n${written}\r\n`);
 });
 
-it('does not change text with these characters in other places', () => {
+it('does not change text that has these characters elsewhere', () => {
   const text = 'tea & biscuits=good; e-mail a@b.example +1';
   expect(toCSV(['a'], [[text]])).toBe(`a\r\n${text}\r\n`);
 });

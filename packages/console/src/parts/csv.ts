@@ -19,8 +19,8 @@ const toCell = (value: Cell): string => {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 };
 
-export const toCSV = (head: readonly string[], rows: readonly (readonly Cell[])[]): string =>
-  [head, ...rows].map((row) => `${row.map(toCell).join(',')}\r\n`).join('');
+export const toCSV = (header: readonly string[], rows: readonly (readonly Cell[])[]): string =>
+  [header, ...rows].map((row) => `${row.map(toCell).join(',')}\r\n`).join('');
 
 export const download = (name: string, content: Blob): void => {
   const link = document.createElement('a');
@@ -31,7 +31,7 @@ export const download = (name: string, content: Blob): void => {
 };
 
 /** The byte order mark makes Excel read UTF-8. */
-export const toFile = (head: readonly string[], rows: readonly (readonly Cell[])[]): CSVFile => ({
-  content: new Blob(['\ufeff', toCSV(head, rows)], { type: 'text/csv;charset=utf-8' }),
+export const toFile = (header: readonly string[], rows: readonly (readonly Cell[])[]): CSVFile => ({
+  content: new Blob(['\ufeff', toCSV(header, rows)], { type: 'text/csv;charset=utf-8' }),
   rows: rows.length,
 });

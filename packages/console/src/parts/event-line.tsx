@@ -34,7 +34,7 @@ const firstOf = ({ eventAttrArray }: LoggedEvent, ...attrIDs: string[]): string 
 
 const isOfRobot = (event: LoggedEvent): boolean => firstOf(event, 'robot') === 'true';
 
-/** A short description that distinguishes an event from others with the same name. */
+/** A short detail that distinguishes an event from others with the same name. */
 const gist = (event: LoggedEvent): string => {
   const summary = firstOf(event, 'path', 'product', 'title', 'name');
   if (summary) return summary;

@@ -1,4 +1,4 @@
-/** The measures of a report as tabs, each with its value and its change from the earlier range. */
+/** A report's measures as tabs, each with its value and its change from the previous period. */
 import { hrefWith } from '../address.ts';
 import { formatChange, formatDays } from '../reading/format.ts';
 import { type Measure, measuresOf, measureText } from '../reading/measures.ts';
@@ -10,8 +10,8 @@ export const MeasureTabs = ({ chosen, totals }: { readonly chosen: Measure; read
     <>
       <nav class="measures" aria-label="Measure">
         {measuresOf(chosen, total, earlier?.total).map((measure, index) => {
-          const { name, label, hint, of } = measure;
-          const change = earlier && formatChange(of(total), of(earlier.total));
+          const { name, label, hint, getValue } = measure;
+          const change = earlier && formatChange(getValue(total), getValue(earlier.total));
           return (
             <a
               key={name}
@@ -22,7 +22,7 @@ export const MeasureTabs = ({ chosen, totals }: { readonly chosen: Measure; read
               <span class="measure-label">{label}</span>
               <strong title={measureText(measure, total)}>{measureText(measure, total, 'short')}</strong>
               {change && <span class={`change ${change.startsWith('−') ? 'change-down' : 'change-up'}`}>{change}</span>}
-              {earlier && <span class="before">{measure.forms.decimal(of(earlier.total))} before</span>}
+              {earlier && <span class="before">{measure.forms.decimal(getValue(earlier.total))} before</span>}
             </a>
           );
         })}

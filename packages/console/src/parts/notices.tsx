@@ -31,7 +31,7 @@ interface Outcome {
   /** Whether the notice stays until the user closes it or another one replaces it. */
   readonly stays?: boolean;
   /** Runs after the action and after its undo. */
-  readonly after?: () => unknown;
+  readonly refresh?: () => unknown;
 }
 
 /** Runs an action, reports it, and offers to undo it. Returns whether it succeeded. */
@@ -46,14 +46,14 @@ export const act = async <Result,>(
     show({ text: messageOf(error), isProblem: true });
     return false;
   }
-  const { done, undo, after, stays } = typeof outcome === 'function' ? outcome(result) : outcome;
+  const { done, undo, refresh, stays } = typeof outcome === 'function' ? outcome(result) : outcome;
   show({
     text: done,
     stays,
-    undo: undo && (() => act(undo, { done: 'Undone.', ...(after && { after }) })),
+    undo: undo && (() => act(undo, { done: 'Undone.', ...(refresh && { refresh }) })),
   });
   try {
-    await after?.();
+    await refresh?.();
   } catch (error) {
     show({ text: messageOf(error), isProblem: true });
   }

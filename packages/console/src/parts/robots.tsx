@@ -5,11 +5,11 @@ import { useFetch } from '../reading/use-fetch.ts';
 const everyMs = 10_000;
 const rangeMs = 5 * 60_000;
 
-const kindNames: Readonly<Record<string, readonly [one: string, many: string]>> = {
+const kindNames: Readonly<Record<string, readonly [singular: string, plural: string]>> = {
   'AI agent': ['AI agent', 'AI agents'],
   crawler: ['crawler', 'crawlers'],
 };
-/** The default, also for events that only the tracker marked as coming from a bot. */
+/** The default; also for events that only the tracker marked as coming from a bot. */
 const automated = ['automated browser', 'automated browsers'] as const;
 
 const countRobots = (signal: AbortSignal) =>
@@ -33,7 +33,7 @@ export const Robots = () => {
   }
   const texts = [...counts]
     .filter(([, users]) => users > 0)
-    .map(([[one, many], users]) => `${users} ${users === 1 ? one : many}`);
+    .map(([[singular, plural], users]) => `${users} ${users === 1 ? singular : plural}`);
   return texts.length === 0 ? null : (
     <p class="soft" role="status">
       {new Intl.ListFormat('en').format(texts)}, excluded from reports

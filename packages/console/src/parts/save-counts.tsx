@@ -1,7 +1,7 @@
 /** Buttons that save a report as CSV: its intervals, or the rows of a breakdown. */
 import type { ResponseFor } from '@firsthand/client';
 import { moreRows } from '../reading/format.ts';
-import { type Counts, measureHeads, measureValues } from '../reading/measures.ts';
+import { type Counts, measureHeaders, measureValues } from '../reading/measures.ts';
 import { isShared } from '../reading/shared.ts';
 import { toFile } from './csv.ts';
 import { SaveCSV, SaveFile } from './save-csv.tsx';
@@ -11,32 +11,32 @@ type CountedRow = readonly [label: string, counts: Counts];
 interface SaveCountsProps {
   readonly title: string;
   /** The header of the first column. */
-  readonly what: string;
+  readonly header: string;
   readonly rows: readonly CountedRow[];
 }
 
-const SaveCounts = ({ title, what, rows }: SaveCountsProps) => (
+const SaveCounts = ({ title, header, rows }: SaveCountsProps) => (
   <SaveFile
     title={title}
     read={() =>
       toFile(
-        [what, ...measureHeads()],
+        [header, ...measureHeaders()],
         rows.map(([label, counts]) => [label, ...measureValues(counts)]),
       )
     }
   />
 );
 
-/** Saves the intervals, each with the matching interval of the earlier range if there is a comparison. */
+/** Saves the intervals. If there is a comparison, each row includes the matching interval of the earlier range. */
 export const SaveIntervals = ({
   totals: { interval = [], earlier },
 }: {
   readonly totals: ResponseFor<'reportTotals'>;
 }) => {
-  const heads = ['from', ...measureHeads()];
+  const headers = ['from', ...measureHeaders()];
   const read = () =>
     toFile(
-      [...heads, ...(earlier ? heads.map((head) => `${head} (before)`) : [])],
+      [...headers, ...(earlier ? headers.map((header) => `${header} (before)`) : [])],
       interval.map((row, index) => {
         const before = earlier?.interval?.[index];
         return [row.from, ...measureValues(row), ...(earlier ? [before?.from, ...measureValues(before)] : [])];
@@ -54,7 +54,7 @@ interface SaveBreakdownProps extends Omit<SaveCountsProps, 'rows'> {
 }
 
 /** Saves all rows of a breakdown. A share link can only read the rows that it shows. */
-export const SaveBreakdown = ({ title, what, request, value, textOf }: SaveBreakdownProps) => {
+export const SaveBreakdown = ({ title, header, request, value, textOf }: SaveBreakdownProps) => {
   const { row = [], others } = value ?? {};
   if (!isShared) {
     const count = value && row.length + (others?.groups ?? 0);
@@ -62,6 +62,10 @@ export const SaveBreakdown = ({ title, what, request, value, textOf }: SaveBreak
   }
   const rest: CountedRow[] = others ? [[moreRows(others.groups), others]] : [];
   return (
-    <SaveCounts title={title} what={what} rows={[...row.map((each): CountedRow => [textOf(each), each]), ...rest]} />
+    <SaveCounts
+      title={title}
+      header={header}
+      rows={[...row.map((each): CountedRow => [textOf(each), each]), ...rest]}
+    />
   );
 };

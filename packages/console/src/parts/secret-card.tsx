@@ -16,7 +16,7 @@ interface SecretCardProps {
 
 export const SecretCard = ({ title, secret, done, close, children }: SecretCardProps) => {
   const container = useRef<HTMLDivElement>(null);
-  // A layout effect: a passive effect runs later, and could take back the focus after a key press has moved it.
+  // A layout effect: a passive effect runs later, and could steal focus back after a key press has moved it.
   useLayoutEffect(() => container.current?.focus(), [secret]);
   const tools = (
     <button type="button" onClick={close}>

@@ -21,7 +21,7 @@ const SaveDialog = ({ close }: { readonly close: () => void }) => {
     const rejection = await problemOf(attempt);
     if (rejection) return setProblem(rejection);
     close();
-    await act(() => attempt, { done: `Saved the segment “${segmentName}”.`, after: clearFetchCache });
+    await act(() => attempt, { done: `Saved the segment “${segmentName}”.`, refresh: clearFetchCache });
     go(hrefWithFilter([{ segment: segmentName }]));
   };
   return (

@@ -103,7 +103,7 @@ export const Skeleton = ({ lines = 3 }: { readonly lines?: number }) => (
   </div>
 );
 
-/** A text instead of an empty list, with the next step. */
+/** An empty state: text shown instead of an empty list, with the next step to take. */
 export const EmptyState = ({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) => (
   <div class="empty">
     <p class="empty-title">{title}</p>

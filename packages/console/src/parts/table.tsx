@@ -11,22 +11,22 @@ interface TableProps {
   /** The name of the table, for screen readers. */
   readonly label: string;
   /** The column headers. An empty header is for a column of buttons. */
-  readonly heads: readonly string[];
+  readonly headers: readonly string[];
   readonly rows: readonly Row[];
   /** The headers of numeric columns. */
   readonly numbers?: readonly string[] | undefined;
   readonly more?: (() => void) | undefined;
 }
 
-export const Table = ({ label, heads, rows, numbers = [], more }: TableProps) => (
+export const Table = ({ label, headers, rows, numbers = [], more }: TableProps) => (
   <>
     <table class="table">
       <caption class="unseen">{label}</caption>
       <thead>
         <tr>
-          {heads.map((head) => (
-            <th key={head} scope="col" class={numbers.includes(head) ? 'number' : undefined}>
-              {head || <span class="unseen">Actions</span>}
+          {headers.map((header) => (
+            <th key={header} scope="col" class={numbers.includes(header) ? 'number' : undefined}>
+              {header || <span class="unseen">Actions</span>}
             </th>
           ))}
         </tr>
@@ -36,12 +36,12 @@ export const Table = ({ label, heads, rows, numbers = [], more }: TableProps) =>
           <tr key={key}>
             <th scope="row">{first}</th>
             {others.map((cell, index) => {
-              const head = heads[index + 1] ?? '';
+              const header = headers[index + 1] ?? '';
               return (
                 <td
-                  key={head}
-                  data-head={head}
-                  class={head === '' ? 'table-actions' : numbers.includes(head) ? 'number' : undefined}
+                  key={header}
+                  data-head={header}
+                  class={header === '' ? 'table-actions' : numbers.includes(header) ? 'number' : undefined}
                 >
                   {cell}
                 </td>

@@ -12,7 +12,7 @@ export interface ContactEdit {
 const perRequest = 100;
 
 /**
- * Sends the edits. Returns the edits that succeeded, the number that changed nothing, and the error of the first that
+ * Sends the edits. Returns the edits that succeeded, how many changed nothing, and the error from the first that
  * failed.
  */
 export const sendEdits = async (

@@ -87,7 +87,7 @@ export const cameFromSite = (host: string, during: TimeSpan): Condition => ({
   did: { filter: { attrID: 'referrer', contains: `//${host}/` }, ...during },
 });
 
-/** The display name of an attribute in a person's first event that has the attribute. */
+/** The display name of “the attribute’s value in the person’s first event that has it”. */
 const firstName = (attrID: string): string => `First ${attributeName(attrID).toLowerCase()} of the person`;
 
 const namesOfEvents = (kinds: unknown): string =>
@@ -150,9 +150,9 @@ const didWords = (did: NonNullable<Condition['did']>, isDone: boolean): string =
   const site = /^\/\/([^/]+)\/$/.exec(String(contains))?.[1];
   if (origin === 'referrer' && site !== undefined && !often) return `${came} from site ${site}${within}`;
   const nothing = isDone ? 'something' : 'anything';
-  const what = event === undefined ? nothing : namesOfEvents(event);
+  const events = event === undefined ? nothing : namesOfEvents(event);
   const where = filter === undefined ? '' : ` with ${describePart(filter, true)}`;
-  return `${done} ${what}${where}${often}${within}`;
+  return `${done} ${events}${where}${often}${within}`;
 };
 
 const contactWords = (contact: NonNullable<Condition['contact']>): string => {

@@ -54,7 +54,7 @@ export const currencyFormats = computed(() =>
       )
     : plainNumbers,
 );
-/** Rounds an amount to the decimals of the account's currency, for CSV. */
+/** Rounds an amount to the number of decimal places of the account's currency, for CSV. */
 export const roundMoney = (value: number): number => {
   if (!currency.value) return value;
   const { maximumFractionDigits } = new Intl.NumberFormat('en', {
@@ -138,7 +138,7 @@ export const formatLength = (ms: number): string => {
   return `${Math.round(hours / 24)} days`;
 };
 
-/** A short duration in seconds, precise enough to compare: `1m 52s`. */
+/** A short duration, precise to the second for comparison: `1m 52s`. */
 export const formatDuration = (length: number): string => {
   const seconds = Math.round(length);
   return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m ${seconds % 60}s`;

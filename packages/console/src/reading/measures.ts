@@ -11,7 +11,7 @@ export interface Measure {
   readonly name: 'people' | 'users' | 'sessions' | 'events' | 'revenue';
   readonly label: string;
   readonly hint: string;
-  readonly of: (counts: Counts) => number;
+  readonly getValue: (counts: Counts) => number;
   readonly forms: NumberForms;
 }
 
@@ -19,7 +19,7 @@ const countMeasure = (name: Exclude<Measure['name'], 'revenue'>, label: string, 
   name,
   label,
   hint,
-  of: (counts) => counts[name],
+  getValue: (counts) => counts[name],
   forms: plainNumbers,
 });
 
@@ -39,14 +39,14 @@ export const measures = computed((): readonly Measure[] => {
     {
       name: 'revenue',
       label: attributeName(attrID),
-      hint: `The sum of the attribute ${attrID}.${currency.value ? '' : ' Choose its currency in Settings, Account.'}`,
-      of: ({ value }) => value?.sum ?? 0,
+      hint: `The sum of the attribute ${attrID}.${currency.value ? '' : ' Choose its currency in Settings › Account.'}`,
+      getValue: ({ value }) => value?.sum ?? 0,
       forms: currencyFormats.value,
     },
   ];
 });
 
-/** The measures to show for these counts. Revenue without a sum is omitted unless it is the chosen measure. */
+/** The measures to show for these counts. If there is no revenue, it is omitted unless it is the chosen measure. */
 export const measuresOf = (
   chosen: Measure,
   ...counts: readonly (Pick<Counts, 'value'> | undefined)[]
@@ -60,21 +60,21 @@ export const findMeasure = (name: string | null): Measure =>
   measures.value.find((measure) => measure.name === name) ?? (measures.value[0] as Measure);
 
 /** The CSV headers of the measures. Revenue includes its currency. */
-export const measureHeads = (): string[] =>
+export const measureHeaders = (): string[] =>
   measures.value.map(({ name, label }) =>
     name === 'revenue' && currency.value ? `${label} (${currency.value})` : label,
   );
 
-/** The values of all measures, in order. Revenue without a sum is undefined. */
+/** The values of all measures, in order. If there is no revenue, its value is undefined. */
 export const measureValues = (counts: Counts | undefined): (number | null | undefined)[] =>
-  measures.value.map(({ name, of }) => {
+  measures.value.map(({ name, getValue }) => {
     if (counts === undefined || (name === 'revenue' && counts.value?.sum == null)) return undefined;
-    return name === 'revenue' ? roundMoney(of(counts)) : of(counts);
+    return name === 'revenue' ? roundMoney(getValue(counts)) : getValue(counts);
   });
 
-/** Formats one measure. Revenue without a sum is a dash. */
+/** Formats one measure. If there is no revenue, returns a dash. */
 export const measureText = (
-  { name, of, forms }: Measure,
+  { name, getValue, forms }: Measure,
   counts: Counts,
   form: keyof NumberForms = 'decimal',
-): string => (name === 'revenue' && counts.value?.sum == null ? '–' : forms[form](of(counts)));
+): string => (name === 'revenue' && counts.value?.sum == null ? '–' : forms[form](getValue(counts)));

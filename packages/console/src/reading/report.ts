@@ -1,4 +1,4 @@
-/** The reports of the current page, by the part of the page that shows them. */
+/** The current page's reports, by the part of the page that shows them. */
 import type { RequestFor, ResponseFor } from '@firsthand/client';
 import { useEffect } from 'preact/hooks';
 import { api } from '../api.ts';
@@ -14,8 +14,8 @@ export interface PageReport {
   readonly request: RequestFor<ReportName>;
 }
 
-/** The first report of an account is slow, because it builds the report files. */
-export const slowReports = 'Preparing the reports of this account…';
+/** An account's first report is slow, because it builds the report files. */
+export const slowReports = 'Preparing this account’s reports…';
 
 const reports = new Map<string, PageReport>();
 
@@ -48,7 +48,7 @@ export const useReport = <Name extends ReportName>({
       if (reports.get(part) === report) reports.delete(part);
     };
   }, [part, title, key]);
-  // TypeScript can't correlate the operation with the types of its request and response.
+  // TypeScript can't correlate the operation with its request and response types.
   const call = api[operation] as unknown as (
     request: RequestFor<Name>,
     options: { readonly signal: AbortSignal },

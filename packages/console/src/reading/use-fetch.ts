@@ -44,16 +44,16 @@ export const useFetch = <Value>(
   fetchValue: (signal: AbortSignal) => Promise<Value>,
   { everyMs }: Settings = {},
 ): FetchState<Value> => {
-  /** `of` is the key that `value` belongs to. */
+  /** `valueKey` is the key that `value` belongs to. */
   const [state, setState] = useState<{
     key: string;
-    of: string;
+    valueKey: string;
     value?: Value | undefined;
     problem?: string;
     isFinal?: boolean;
   }>({
     key: '',
-    of: '',
+    valueKey: '',
   });
   const [round, setRound] = useState(0);
   const latestFetch = useRef(fetchValue);
@@ -71,15 +71,21 @@ export const useFetch = <Value>(
         const value = await latestFetch.current(controller.signal);
         if (controller.signal.aborted) return;
         cacheValue(key, value);
-        setState({ key, of: key, value });
+        setState({ key, valueKey: key, value });
         if (everyMs !== undefined) next(everyMs);
       } catch (error) {
         if (controller.signal.aborted) return;
-        setState(({ of, value }) => ({ key, of, value, problem: messageOf(error), isFinal: isGone(error) }));
+        setState(({ valueKey, value }) => ({
+          key,
+          valueKey,
+          value,
+          problem: messageOf(error),
+          isFinal: isGone(error),
+        }));
         if (everyMs !== undefined || isUnreachable(error)) next(everyMs ?? pauseMs);
       }
     };
-    if (cache.has(key)) setState({ key, of: key, value: cache.get(key) as Value });
+    if (cache.has(key)) setState({ key, valueKey: key, value: cache.get(key) as Value });
     run();
     return () => {
       clearTimeout(timer);
@@ -90,7 +96,7 @@ export const useFetch = <Value>(
   const isCached = state.key !== key && cache.has(key);
   const problem = state.key === key ? state.problem : undefined;
   // Don't show the response for another key together with an error for this key.
-  const isOther = state.of !== key;
+  const isOther = state.valueKey !== key;
   return {
     value: isCached ? (cache.get(key) as Value) : isOther && problem !== undefined ? undefined : state.value,
     problem,

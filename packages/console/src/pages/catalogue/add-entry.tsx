@@ -20,7 +20,7 @@ interface AddProps {
 const AddDialog = ({ kind, entries, close }: AddProps & { readonly close: () => void }) => {
   const [draft, setDraft] = useState(emptyDraft);
   const [problem, setProblem] = useState('');
-  const { one, about } = kinds[kind];
+  const { singular, description } = kinds[kind];
   const isEvent = kind === 'event';
   const submit = async () => {
     const entry = trimmed(draft);
@@ -30,12 +30,12 @@ const AddDialog = ({ kind, entries, close }: AddProps & { readonly close: () => 
     const rejection = await problemOf(attempt);
     if (rejection) return setProblem(rejection);
     close();
-    // The service has assigned an ID to an event added without one.
+    // The service assigns an ID to an event added without one.
     const assignedID = () => account.peek()?.event.find(({ eventName }) => eventName === entry.name)?.eventID;
     await act(() => attempt, {
-      done: `Added the ${one} “${entry.name || entry.id}”.`,
+      done: `Added the ${singular} “${entry.name || entry.id}”.`,
       undo: () => api.updateAccount(requestFor(kind, entry.id || String(assignedID()), { remove: true })),
-      after: readAccount,
+      refresh: readAccount,
     });
   };
   const fields = [
@@ -66,7 +66,7 @@ const AddDialog = ({ kind, entries, close }: AddProps & { readonly close: () => 
   ];
   return (
     <DialogForm title={`Add ${withArticle(kind)}`} close={close} action="Add" submit={submit} problem={problem}>
-      <p class="soft">{about}</p>
+      <p class="soft">{description}</p>
       {isEvent ? fields : fields.toReversed()}
       {kind === 'attr' && (
         <Field label="Type" hint="How values are displayed. They are stored as text.">

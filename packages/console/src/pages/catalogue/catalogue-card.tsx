@@ -34,7 +34,7 @@ const fileOf = (kind: Kind, entries: readonly Entry[]) => {
   );
 };
 
-/** The counts of events. Reads them and the catalogue again after each merge, which changes the counts. */
+/** The event counts. Rereads them and the catalogue after each merge, which changes the counts. */
 const useEventCounts = (kind: Kind) =>
   useFetch(`uses ${kind} ${account.value?.event.map(({ mergedInto = '' }) => mergedInto)}`, async (signal) => {
     const { eventDefinition = [] } =
@@ -47,7 +47,7 @@ const useEventCounts = (kind: Kind) =>
 
 export const CatalogueCard = ({ kind, text }: { readonly kind: Kind; readonly text: string }) => {
   const response = useEventCounts(kind);
-  const { title, one, about } = kinds[kind];
+  const { title, singular, description } = kinds[kind];
   const catalogues = account.value;
   const entries = catalogues ? entriesOf(kind, catalogues, response.value ?? []) : [];
   const matches = searchEntries(text, entries);
@@ -66,8 +66,10 @@ export const CatalogueCard = ({ kind, text }: { readonly kind: Kind; readonly te
           matches.length > 0 ? (
             <CatalogueTable kind={kind} entries={matches} all={entries} />
           ) : (
-            <EmptyState title={entries.length > 0 ? `No ${one} has this name or ID` : `No ${title.toLowerCase()} yet`}>
-              <p class="soft">{entries.length > 0 ? 'Try a different search.' : about}</p>
+            <EmptyState
+              title={entries.length > 0 ? `No ${singular} has this name or ID` : `No ${title.toLowerCase()} yet`}
+            >
+              <p class="soft">{entries.length > 0 ? 'Try a different search.' : description}</p>
             </EmptyState>
           )
         }

@@ -13,8 +13,8 @@ import { RemoveEntry } from './remove-entry.tsx';
 import { setBrowser, setType } from './undoable-changes.ts';
 
 interface Column {
-  readonly head: string;
-  readonly of: (entry: Entry) => ComponentChildren;
+  readonly header: string;
+  readonly render: (entry: Entry) => ComponentChildren;
 }
 
 const Type = ({ entry }: { readonly entry: Entry }) => {
@@ -39,26 +39,26 @@ const never = <span class="soft">never</span>;
 
 const columnsOf = (kind: Kind, all: readonly Entry[]): readonly Column[] => [
   {
-    head: 'Name',
-    of: (entry) => (
+    header: 'Name',
+    render: (entry) => (
       <>
         <EntryName kind={kind} entry={entry} entries={all} />
         <MergedEntries kind={kind} entry={entry} />
       </>
     ),
   },
-  { head: 'ID', of: ({ id }) => <code>{id}</code> },
-  ...(kind === 'attr' ? [{ head: 'Type', of: (entry: Entry) => <Type entry={entry} /> }] : []),
+  { header: 'ID', render: ({ id }) => <code>{id}</code> },
+  ...(kind === 'attr' ? [{ header: 'Type', render: (entry: Entry) => <Type entry={entry} /> }] : []),
   ...(kind === 'event'
     ? [
-        { head: 'Events', of: ({ uses }: Entry) => formatWhole(uses?.count ?? 0) },
-        { head: 'First', of: ({ uses }: Entry) => (uses ? <RelativeTime time={uses.firstTime} /> : never) },
-        { head: 'Last', of: ({ uses }: Entry) => (uses ? <RelativeTime time={uses.lastTime} /> : never) },
+        { header: 'Events', render: ({ uses }: Entry) => formatWhole(uses?.count ?? 0) },
+        { header: 'First', render: ({ uses }: Entry) => (uses ? <RelativeTime time={uses.firstTime} /> : never) },
+        { header: 'Last', render: ({ uses }: Entry) => (uses ? <RelativeTime time={uses.lastTime} /> : never) },
       ]
     : []),
   {
-    head: 'Browser tokens',
-    of: (entry) => (
+    header: 'Browser tokens',
+    render: (entry) => (
       <Switch
         label={`Browser tokens may use ${entry.name}`}
         isOn={entry.browser}
@@ -70,8 +70,8 @@ const columnsOf = (kind: Kind, all: readonly Entry[]): readonly Column[] => [
   ...(canEdit.value
     ? [
         {
-          head: '',
-          of: (entry: Entry) =>
+          header: '',
+          render: (entry: Entry) =>
             entry.isListed &&
             entry.merged.length === 0 && (
               <>
@@ -96,9 +96,9 @@ export const CatalogueTable = ({ kind, entries, all }: CatalogueTableProps) => {
   return (
     <Table
       label={kinds[kind].title}
-      heads={columns.map(({ head }) => head)}
+      headers={columns.map(({ header }) => header)}
       numbers={['Events']}
-      rows={entries.map((entry) => ({ key: entry.id, cells: columns.map(({ of }) => of(entry)) }))}
+      rows={entries.map((entry) => ({ key: entry.id, cells: columns.map(({ render }) => render(entry)) }))}
     />
   );
 };

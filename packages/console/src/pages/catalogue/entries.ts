@@ -22,33 +22,35 @@ export interface Entry {
   readonly merged: readonly { readonly id: string; readonly name: string }[];
 }
 
-export const kinds: Readonly<Record<Kind, { readonly title: string; readonly one: string; readonly about: string }>> = {
+export const kinds: Readonly<
+  Record<Kind, { readonly title: string; readonly singular: string; readonly description: string }>
+> = {
   event: {
     title: 'Events',
-    one: 'event',
-    about: 'New event names appear here automatically when they are first logged.',
+    singular: 'event',
+    description: 'New event names appear here automatically when they are first logged.',
   },
   attr: {
     title: 'Attributes',
-    one: 'attribute',
-    about: 'Attributes describe events and contacts, such as a path, a price or a product.',
+    singular: 'attribute',
+    description: 'Attributes describe events and contacts, such as a path, a price or a product.',
   },
   tag: {
     title: 'Tags',
-    one: 'tag',
-    about: 'Tags label contacts, such as newsletter subscribers. A contact can have many.',
+    singular: 'tag',
+    description: 'Tags label contacts, such as newsletter subscribers. A contact can have many.',
   },
   profile: {
     title: 'Profiles',
-    one: 'profile',
-    about: 'A profile is the kind of a contact, such as customer or supplier. A contact has at most one.',
+    singular: 'profile',
+    description: 'A profile is the kind of a contact, such as customer or supplier. A contact has at most one.',
   },
 };
 
 /** Returns `an event`, `a tag` and so on. */
 export const withArticle = (kind: Kind): string => {
-  const { one } = kinds[kind];
-  return `${/^[aeiou]/.test(one) ? 'an' : 'a'} ${one}`;
+  const { singular } = kinds[kind];
+  return `${/^[aeiou]/.test(singular) ? 'an' : 'a'} ${singular}`;
 };
 
 export const attrTypes: Readonly<Record<AttrType, string>> = {
@@ -106,8 +108,8 @@ const plainEntriesOf = (
 };
 
 /**
- * The entries of a catalogue, in the order of the API, each with the entries merged into it. `uses` has the counts of
- * events.
+ * The entries of a catalogue, in the order of the API, each with the entries merged into it. `uses` has the event
+ * counts.
  */
 export const entriesOf = (kind: Kind, catalogues: Catalogues, uses: readonly Uses[]): Entry[] => {
   const all = plainEntriesOf(kind, catalogues, uses);
@@ -137,7 +139,7 @@ export const findNamesake = (
     ? undefined
     : entries.find((entry) => entry.isListed && entry.id !== id && withoutSpaces(entry.name) === withoutSpaces(name));
 
-/** The problem text for a name that this entry already has. */
+/** The error message for a name that this entry already has. */
 export const describeConflict = (kind: Kind, { name }: Entry): string =>
   `There is already ${withArticle(kind)} named “${name}”.`;
 

@@ -75,7 +75,7 @@ export const EntryName = (props: NameProps) => {
   const button = useRef<HTMLButtonElement>(null);
   const isBusy = isEditing || partner !== undefined;
   const wasBusy = useRef(false);
-  // Return the focus to the button.
+  // Return focus to the button.
   useEffect(() => {
     if (wasBusy.current && !isBusy) button.current?.focus();
     wasBusy.current = isBusy;

@@ -12,7 +12,7 @@ interface MergeProps {
   readonly kind: Kind;
   readonly entry: Entry;
   readonly entries: readonly Entry[];
-  /** The initial choice of the other entry. */
+  /** The initially selected other entry. */
   readonly partnerID?: string;
 }
 
@@ -36,7 +36,7 @@ const consequence = (kind: Kind, target: string, other: string): string => {
   }
 };
 
-/** After a merge, the remaining entry decides whether pages may use both IDs. */
+/** After a merge, the target entry determines whether pages may use both IDs. */
 const forPages = (target: Entry, other: string): string =>
   target.browser
     ? `Pages may use “${labelOf(target)}”, so they may then use “${other}” too.`
@@ -49,7 +49,7 @@ export const MergeDialog = ({
   partnerID,
   close,
 }: MergeProps & { readonly close: () => void }) => {
-  const { one, title } = kinds[kind];
+  const { singular, title } = kinds[kind];
   const others = entries.filter((each) => each.isListed && each.id !== entry.id);
   const [otherID, setOtherID] = useState(partnerID ?? others[0]?.id ?? '');
   const [stays, setStays] = useState<'entry' | 'chosen'>('chosen');
@@ -65,7 +65,7 @@ export const MergeDialog = ({
     await act(() => attempt, {
       done: `“${labelOf(other)}” now counts as “${labelOf(target)}”.`,
       undo: () => unmerge(kind, other),
-      after: readAccount,
+      refresh: readAccount,
     });
   };
   return (
@@ -79,7 +79,7 @@ export const MergeDialog = ({
     >
       {partner ? (
         <>
-          <Field label={`Merge with the ${one}`}>
+          <Field label={`Merge with the ${singular}`}>
             {(attributes) => (
               <select {...attributes} value={otherID} onChange={(event) => setOtherID(event.currentTarget.value)}>
                 {others.map((each) => (
@@ -136,7 +136,7 @@ export const MergedEntries = ({ kind, entry }: Omit<MergeProps, 'entries'>) => {
     act(() => unmerge(kind, other), {
       done: `“${labelOf(other)}” is separate again.`,
       undo: () => merge(kind, entry, other),
-      after: readAccount,
+      refresh: readAccount,
     });
   return (
     <ul class="merged" aria-label={`Merged into ${entry.name}`}>

@@ -12,8 +12,8 @@ test('accepts an event without an ID, and a tag without a name', () => {
 
 test.each([
   ['event', { id: '3', name: '' }, 'Enter a name.'],
-  ['event', { id: 'three', name: 'Three' }, 'The ID of an event must be a whole number, 1 or greater.'],
-  ['event', { id: '0', name: 'Zero' }, 'The ID of an event must be a whole number, 1 or greater.'],
+  ['event', { id: 'three', name: 'Three' }, 'An event ID must be a whole number, 1 or greater.'],
+  ['event', { id: '0', name: 'Zero' }, 'An event ID must be a whole number, 1 or greater.'],
   ['event', { id: '3', name: 'Three' }, 'The ID 3 is already used by the event “Purchased”.'],
   ['event', { id: '', name: 'Purchased' }, 'There is already an event named “Purchased”.'],
   ['event', { id: '', name: 'pur chased' }, 'There is already an event named “Purchased”.'],

@@ -38,16 +38,16 @@ const remove = async ({ kind, entry }: EntryProps, force: boolean): Promise<'id_
   // Adding the entry again would not restore it for the contacts that lost it.
   const canUndo = !force || kind === 'event';
   await act(() => attempt, {
-    done: `Removed the ${kinds[kind].one} “${name}”.`,
+    done: `Removed the ${kinds[kind].singular} “${name}”.`,
     undo: canUndo ? () => api.updateAccount(requestFor(kind, id, { name, browser, type })) : undefined,
-    after: readAccount,
+    refresh: readAccount,
   });
   return '';
 };
 
 export const RemoveEntry = ({ kind, entry }: EntryProps) => {
   const [isConfirming, setConfirming] = useState(false);
-  const { one } = kinds[kind];
+  const { singular } = kinds[kind];
   const attempt = async (force: boolean) => {
     setConfirming(false);
     if ((await remove({ kind, entry }, force)) === 'id_in_use') setConfirming(true);
@@ -59,7 +59,7 @@ export const RemoveEntry = ({ kind, entry }: EntryProps) => {
       </button>
       {isConfirming && (
         <Dialog title={`“${entry.name}” is in use`} close={() => setConfirming(false)}>
-          <p>This {one} was not removed because it is in use. If you remove it anyway:</p>
+          <p>This {singular} was not removed because it is in use. If you remove it anyway:</p>
           <p>
             {consequences({ kind, entry })} {kind !== 'event' && <strong>This cannot be undone.</strong>}
           </p>

@@ -22,30 +22,30 @@ const wordsOf = ({ filter }: Segment): string => describeCondition(filter as Con
 const hrefOfPeople = ({ segmentName }: Segment): string =>
   hrefOf('people', { list: 'everybody', filter: JSON.stringify([{ segment: segmentName }]) });
 
-const deleteSegment = ({ segmentName, filter }: Segment, after: () => void) =>
+const deleteSegment = ({ segmentName, filter }: Segment, refresh: () => void) =>
   act(() => api.deleteSegment({ segmentName }), {
     done: `Deleted the segment “${segmentName}”. Reports that use it will fail.`,
     undo: () => api.createSegment({ segmentName, filter }),
-    after,
+    refresh,
   });
 
 /** Saves a different filter under the same name. Returns the error message; '' if the filter was saved. */
-const save = async ({ segmentName, filter }: Segment, next: Condition, after: () => void): Promise<string> => {
+const save = async ({ segmentName, filter }: Segment, next: Condition, refresh: () => void): Promise<string> => {
   const attempt = api.createSegment({ segmentName, filter: next });
   const rejection = await problemOf(attempt);
   if (rejection === '')
     await act(() => attempt, {
       done: `Saved the segment “${segmentName}”.`,
       undo: () => api.createSegment({ segmentName, filter }),
-      after,
+      refresh,
     });
   return rejection;
 };
 
 export const Segments = ({ text }: { readonly text: string }) => {
   const response = useFetch('segments', (signal) => api.listSegments({}, { signal }));
-  const after = () => {
-    // Reports that use the segment have changed.
+  const refresh = () => {
+    // Clears cached reports that use the segment.
     clearFetchCache();
     response.reload();
   };
@@ -86,14 +86,14 @@ export const Segments = ({ text }: { readonly text: string }) => {
             segment={{
               name: segment.segmentName,
               filter: segment.filter as Condition,
-              save: (next) => save(segment, next, after),
+              save: (next) => save(segment, next, refresh),
             }}
           />
           <button
             type="button"
             class="quiet"
             aria-label={`Delete ${segment.segmentName}`}
-            onClick={() => deleteSegment(segment, after)}
+            onClick={() => deleteSegment(segment, refresh)}
           >
             Delete
           </button>
@@ -106,7 +106,7 @@ export const Segments = ({ text }: { readonly text: string }) => {
       <ResponseView response={response} lines={5}>
         {() =>
           matches.length > 0 ? (
-            <Table label="Segments" heads={['Name', 'Filter', 'Saved', '']} rows={matches.map(rowOf)} />
+            <Table label="Segments" headers={['Name', 'Filter', 'Saved', '']} rows={matches.map(rowOf)} />
           ) : (
             <EmptyState title={all.length > 0 ? 'No segment has this name or condition' : 'No segments yet'}>
               <p class="soft">

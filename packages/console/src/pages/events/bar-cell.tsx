@@ -1,4 +1,4 @@
-/** The first cell of a row: its label over a bar whose length is relative to the largest row. */
+/** The first cell of a row: its label over a bar scaled to the largest row. */
 
 interface BarCellProps {
   readonly label: string;

@@ -1,4 +1,4 @@
-/** The table of a breakdown: each value with all measures. Each count of people opens a list of those people. */
+/** A breakdown table: each value with all measures. Each count of people opens a list of those people. */
 import type { RequestFor, ResponseFor } from '@firsthand/client';
 import type { ComponentChildren } from 'preact';
 import { hrefWith, query } from '../../address.ts';
@@ -20,7 +20,7 @@ import { NoValues } from './no-values.tsx';
 import { OverTime } from './over-time.tsx';
 import { chosenNumber, NumberLink, PeopleDialog, type PeopleRequest } from './people-dialog.tsx';
 
-/** The initial limit, and the maximum of the API. */
+/** The initial limit, and the API's maximum. */
 const [fewRows, allRows] = [50, 1_000];
 
 interface BreakdownProps {
@@ -29,23 +29,20 @@ interface BreakdownProps {
   readonly dimension: Dimension;
   readonly measure: Measure;
   /** What the rows break down, for headings: the name of the event, or `All events`. */
-  readonly what: string;
+  readonly subject: string;
 }
 
 type Row = ResponseFor<'reportBreakdown'>['row'][number];
 type ExtraCounts = Pick<Row, 'among' | 'visits'>;
 
 interface Column {
-  readonly head: string;
-  /**
-   * `number` is the request for the list of people that a click opens; undefined if there is none. `text` is the name
-   * of the row.
-   */
+  readonly header: string;
+  /** `number` requests the list of people that a click opens; undefined if there is none. `text` is the row's name. */
   readonly cell: (counts: Counts & ExtraCounts, number: object | undefined, text: string) => ComponentChildren;
 }
 
 const measureColumn = (measure: Measure): Column => ({
-  head: measure.label,
+  header: measure.label,
   cell: (counts, number, text) =>
     measure.name === 'people' && number !== undefined ? (
       <NumberLink key={measure.name} count={counts.people} chosen={number} label={text} />
@@ -55,12 +52,12 @@ const measureColumn = (measure: Measure): Column => ({
 });
 
 const conversionColumn: Column = {
-  head: 'Conversion',
+  header: 'Conversion',
   cell: ({ people, among }) => (among ? formatShare(people / among) : ''),
 };
 
-const visitColumn = (head: string, textOf: (visits: NonNullable<Row['visits']>) => string): Column => ({
-  head,
+const visitColumn = (header: string, textOf: (visits: NonNullable<Row['visits']>) => string): Column => ({
+  header,
   cell: ({ visits }) => (visits?.bounceRate == null ? '' : textOf(visits)),
 });
 
@@ -73,7 +70,9 @@ const visitColumns = [
 const valueIn = ({ values }: Row): string | null => values[0] ?? null;
 
 const sortRows = (rows: readonly Row[], { isOrdered }: Dimension, measure: Measure): Row[] =>
-  rows.toSorted((a, b) => (isOrdered ? Number(valueIn(a)) - Number(valueIn(b)) : measure.of(b) - measure.of(a)));
+  rows.toSorted((a, b) =>
+    isOrdered ? Number(valueIn(a)) - Number(valueIn(b)) : measure.getValue(b) - measure.getValue(a),
+  );
 
 /** The label for the rows that are not listed. Links to a list of all rows, unless this list is already the longest. */
 const OthersLabel = ({ groups, isLast }: { readonly groups: number; readonly isLast: boolean }) =>
@@ -91,9 +90,9 @@ const ConversionNote = () => (
   </p>
 );
 
-export const Breakdown = ({ scope, dimension, measure, what }: BreakdownProps) => {
+export const Breakdown = ({ scope, dimension, measure, subject }: BreakdownProps) => {
   const { by, title, label = String, condition } = dimension;
-  // Measures of visits make no sense for a single event.
+  // Visit measures make no sense for a single event.
   const isOfVisit = dimension.isOfVisit && scope.eventID === undefined;
   const isWhole = query.value.get('rows') === 'all';
   const sort = measure.name === 'revenue' ? undefined : measure.name;
@@ -105,7 +104,7 @@ export const Breakdown = ({ scope, dimension, measure, what }: BreakdownProps) =
     ...(isOfVisit && { visits: 'include' as const }),
   };
   const request = { ...csvRequest, limit: isWhole ? allRows : fewRows };
-  const heading = by === 'event' && scope.eventID === undefined ? 'Events' : `${what} by ${title.toLowerCase()}`;
+  const heading = by === 'event' && scope.eventID === undefined ? 'Events' : `${subject} by ${title.toLowerCase()}`;
   const response = useReport({ part: 'breakdown', title: heading, operation: 'reportBreakdown', request });
   const textOf = (value: string | null) =>
     value === null ? getMissingValueLabel(String(by)) : label(value) || '(empty)';
@@ -113,7 +112,7 @@ export const Breakdown = ({ scope, dimension, measure, what }: BreakdownProps) =
   const values = Array.isArray(chosen?.value) ? chosen.value : undefined;
   const nameOfRow = (row: Row) => row.eventName || textOf(valueIn(row));
   const tools = (
-    <SaveBreakdown title="Breakdown" what={title} request={csvRequest} value={response.value} textOf={nameOfRow} />
+    <SaveBreakdown title="Breakdown" header={title} request={csvRequest} value={response.value} textOf={nameOfRow} />
   );
   const during = { from: response.value?.from, ...(scope.to !== undefined && { to: response.value?.to }) };
   // A click on a row adds a filter if a filter can express the value. Otherwise, it shows the people.
@@ -136,14 +135,14 @@ export const Breakdown = ({ scope, dimension, measure, what }: BreakdownProps) =
           {({ row, total, others }) => {
             if (row.length === 0) return <EmptyState title="No data in this range" />;
             const rows = sortRows(row, dimension, measure);
-            const max = Math.max(...row.map(measure.of), 1);
+            const max = Math.max(...row.map(measure.getValue), 1);
             return (
               <>
                 {isConversion && <ConversionNote />}
                 <NoValues by={String(by)} parameter="by" rows={rows} />
                 <Table
                   label={heading}
-                  heads={[title, ...columns.map(({ head }) => head)]}
+                  headers={[title, ...columns.map(({ header }) => header)]}
                   rows={[
                     {
                       key: 'all',
@@ -158,8 +157,12 @@ export const Breakdown = ({ scope, dimension, measure, what }: BreakdownProps) =
                           <BarCell
                             key="label"
                             label={text}
-                            share={measure.of(each) / max}
-                            detail={measure.of(total) > 0 ? formatShare(measure.of(each) / measure.of(total)) : ''}
+                            share={measure.getValue(each) / max}
+                            detail={
+                              measure.getValue(total) > 0
+                                ? formatShare(measure.getValue(each) / measure.getValue(total))
+                                : ''
+                            }
                             {...(value !== null && !isShared && linkOf(value, each.values, text))}
                           />,
                           ...cellsOf(each, { value: each.values }, text),
@@ -186,7 +189,7 @@ export const Breakdown = ({ scope, dimension, measure, what }: BreakdownProps) =
         </ResponseView>
         {chosen && (
           <PeopleDialog
-            title={values ? `${what}, ${title.toLowerCase()}: ${textOf(values[0] ?? null)}` : what}
+            title={values ? `${subject}, ${title.toLowerCase()}: ${textOf(values[0] ?? null)}` : subject}
             request={{ ...scope, ...(values && { by, value: values }) }}
           />
         )}

@@ -8,7 +8,7 @@ import { isShared } from '../../reading/shared.ts';
 interface ChoiceProps {
   readonly label: string;
   readonly value: string;
-  /** The values with their names. */
+  /** The values and their names. */
   readonly options: Readonly<Record<string, string>> | ReadonlyMap<string, string>;
   readonly choose: (value: string) => void;
 }
@@ -78,7 +78,9 @@ interface EventChoiceProps {
   readonly choose: (eventID: string) => void;
 }
 
-/** A select for an event of the catalogue. The current value stays an option even if the catalogue no longer has it. */
+/**
+ * A select for an event of the catalogue. The current value stays an option even if it is no longer in the catalogue.
+ */
 export const EventChoice = ({ label, value, any, choose }: EventChoiceProps) => {
   const events = (account.value?.event ?? [])
     .filter(({ mergedInto }) => mergedInto === undefined)

@@ -17,7 +17,7 @@ export const intervalHeader = (later: number, interval: string): string =>
 interface CohortTableProps {
   readonly cohorts: readonly Cohort[];
   readonly interval: 'day' | 'week' | 'month';
-  /** For each cohort, whether the range covers only a part of its interval. */
+  /** For each cohort, whether the range covers only part of its interval. */
   readonly isPartial: readonly boolean[];
 }
 

@@ -23,7 +23,7 @@ export interface Dimension {
   readonly isOfVisit?: boolean;
 }
 
-/** The attribute's value in each person's earliest event that has the attribute. */
+/** Breaks down by the attribute's value in each person's earliest event that has it. */
 const firstOfPerson = (title: string, attrID: string): Dimension => ({
   by: `person:first:${attrID}`,
   title,

@@ -27,10 +27,10 @@ const readScope = () => {
   };
 };
 
-const Total = ({ measure, what }: { readonly measure: Measure; readonly what: string }) => {
+const Total = ({ measure, subject }: { readonly measure: Measure; readonly subject: string }) => {
   const { interval } = range.value;
   const request = { ...readScope(), interval, compare: comparePeriod.value, attrID: revenueAttrID.value };
-  const response = useReport({ part: 'totals', title: `Measures of ${what}`, operation: 'reportTotals', request });
+  const response = useReport({ part: 'totals', title: `Measures of ${subject}`, operation: 'reportTotals', request });
   return (
     <Card title="Measures" class="measures-card" tools={response.value && <SaveIntervals totals={response.value} />}>
       <ResponseView response={response} lines={9} slow={slowReports}>
@@ -52,7 +52,7 @@ export const Explore = () => {
   const dimension = all[readChoiceParameter('by', all)];
   const event = readEventParameter('event');
   const measure = findMeasure(query.value.get('measure'));
-  const what = event === '' ? 'All events' : nameOf('event', event);
+  const subject = event === '' ? 'All events' : nameOf('event', event);
   const titles = Object.fromEntries(Object.entries(all).map(([by, { title }]) => [by, title]));
   return (
     <>
@@ -61,9 +61,9 @@ export const Explore = () => {
         <ParameterChoice label="Break down by" parameter="by" options={titles} />
         {!isShared && <ParameterChoice label="Show as" parameter="over" options={forms} />}
       </div>
-      <Total measure={measure} what={what} />
+      <Total measure={measure} subject={subject} />
       {dimension && showsPart('breakdown') && (
-        <Breakdown scope={readScope()} dimension={dimension} measure={measure} what={what} />
+        <Breakdown scope={readScope()} dimension={dimension} measure={measure} subject={subject} />
       )}
     </>
   );

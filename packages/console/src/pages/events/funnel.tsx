@@ -60,7 +60,7 @@ const stepsOf = (steps: ResponseFor<'reportFunnel'>['step']): (number | null | u
 /** The rows of the CSV file, with one line for each step, or for each step of each group. */
 const fileOf = ({ step, row, others }: ResponseFor<'reportFunnel'>, names: readonly string[], unit: string) => {
   const rowsOf = (steps: typeof step) => stepsOf(steps).map((cells, index) => [index + 1, names[index], ...cells]);
-  const heads = [
+  const headers = [
     'step',
     'event',
     unit,
@@ -69,14 +69,14 @@ const fileOf = ({ step, row, others }: ResponseFor<'reportFunnel'>, names: reado
     'Median seconds',
     'Dropped off',
   ];
-  if (!row) return toFile(heads, rowsOf(step));
+  if (!row) return toFile(headers, rowsOf(step));
   const groups = [
     { name: 'All', step },
     ...row.map((each) => ({ name: nameOfGroup(each), step: each.step })),
     ...(others ? [{ name: moreRows(others.groups), step: others.step }] : []),
   ];
   return toFile(
-    [titleOfGroups(), ...heads],
+    [titleOfGroups(), ...headers],
     groups.flatMap((group) => rowsOf(group.step).map((cells) => [group.name, ...cells])),
   );
 };
@@ -132,7 +132,7 @@ const FunnelCard = ({ steps }: { readonly steps: readonly string[] }) => {
               {row && (
                 <GroupTable
                   label="Funnel by group"
-                  heads={[...names, 'Share of first step']}
+                  headers={[...names, 'Share of first step']}
                   others={others?.groups}
                   total={per === 'session' ? undefined : step[0].reached}
                   rows={row.map(({ values, eventName, step: steps }) => ({

@@ -57,20 +57,20 @@ export const nameOfGroup = ({ values: [value = null], eventName }: Group): strin
 
 interface GroupTableProps {
   readonly label: string;
-  readonly heads: readonly string[];
+  readonly headers: readonly string[];
   readonly rows: readonly (Group & { readonly people: number; readonly cells: readonly ComponentChildren[] })[];
   /** The people in all groups, each counted once. Absent if the rows don't count people. */
   readonly total: number | undefined;
-  /** The number of groups that are not in the table. */
+  /** How many groups are not in the table. */
   readonly others: number | undefined;
 }
 
-export const GroupTable = ({ label, heads, rows, total, others }: GroupTableProps) => (
+export const GroupTable = ({ label, headers, rows, total, others }: GroupTableProps) => (
   <div class="group-table">
     <NoValues by={String(readGroupBy().by)} parameter="group" rows={rows} />
     <Table
       label={label}
-      heads={[titleOfGroups(), ...heads]}
+      headers={[titleOfGroups(), ...headers]}
       rows={rows.map(({ cells, people: _, ...group }) => ({
         key: `value ${group.values[0]}`,
         cells: [nameOfGroup(group), ...cells],

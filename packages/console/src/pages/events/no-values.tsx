@@ -4,7 +4,7 @@ import { isShared } from '../../reading/shared.ts';
 import { dimensions } from './dimensions.ts';
 
 /**
- * The wider dimension of each dimension: an event's is that of its visit, and a visit's is that of the person's first
+ * Maps each dimension to the next broader one: from an event to its visit, and from a visit to the person's first
  * event.
  */
 const widerOf: Readonly<Record<string, string>> = {
@@ -33,10 +33,10 @@ export const NoValues = ({ by, parameter, rows }: NoValuesProps) => {
     rows.some(({ values, people }) => values[0] != null && people > 0)
   )
     return null;
-  const what = (all[by]?.title ?? '').replace(/ of the .*/, '').toLowerCase();
+  const valueName = (all[by]?.title ?? '').replace(/ of the .*/, '').toLowerCase();
   return (
     <p class="soft">
-      These events have no {what}. Try <a href={hrefWith({ [parameter]: wider })}>{other.title}</a>.
+      These events have no {valueName}. Try <a href={hrefWith({ [parameter]: wider })}>{other.title}</a>.
     </p>
   );
 };

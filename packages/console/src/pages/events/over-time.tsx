@@ -20,7 +20,7 @@ interface OverTimeProps {
   readonly textOf: (row: ResponseFor<'reportBreakdown'>['row'][number]) => string;
 }
 
-export const OverTime = ({ request, title, measure: { label, of, forms }, textOf }: OverTimeProps) => {
+export const OverTime = ({ request, title, measure: { label, getValue, forms }, textOf }: OverTimeProps) => {
   const { interval } = range.value;
   const heading = `${title} over time`;
   const response = useReport({
@@ -33,7 +33,7 @@ export const OverTime = ({ request, title, measure: { label, of, forms }, textOf
   const intervals = row[0]?.interval ?? [];
   const drawn = row.map((each, index) => ({
     label: textOf(each),
-    values: (each.interval ?? []).map(of),
+    values: (each.interval ?? []).map(getValue),
     color: `--line-${index + 1}`,
   }));
   const read = () =>

@@ -77,7 +77,7 @@ export const PeopleDialog = ({ title, request }: PeopleDialogProps) => {
             <EmptyState title="No people" />
           ) : (
             <PeopleTable
-              heads={['Events', 'Last seen']}
+              headers={['Events', 'Last seen']}
               more={more}
               rows={people.map((person) => ({
                 id: person.contactUUID || person.userUUID,

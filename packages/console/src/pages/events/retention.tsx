@@ -56,17 +56,17 @@ const sharesOf = (cohorts: Cohorts): string[] =>
 
 /** The rows of the CSV file, with one line for each cohort, or for each cohort of each group. */
 const fileOf = ({ cohort: all, row }: ResponseFor<'reportRetention'>, interval: Interval) => {
-  const heads = ['from', 'people', ...all.map((_, later) => intervalHeader(later, interval))];
+  const headers = ['from', 'people', ...all.map((_, later) => intervalHeader(later, interval))];
   const rowsOf = (cohorts: Cohorts) => cohorts.map(({ from, people, back }) => [from, people, ...back]);
-  if (!row) return toFile(heads, rowsOf(all));
+  if (!row) return toFile(headers, rowsOf(all));
   const groups = [{ name: 'All', cohort: all }, ...row.map((each) => ({ ...each, name: nameOfGroup(each) }))];
   return toFile(
-    [titleOfGroups(), ...heads],
+    [titleOfGroups(), ...headers],
     groups.flatMap(({ name, cohort }) => rowsOf(cohort).map((cells) => [name, ...cells])),
   );
 };
 
-/** For each cohort, whether the range covers only a part of its interval. */
+/** For each cohort, whether the range covers only part of its interval. */
 const findPartial = (cohorts: Cohorts, interval: Interval, to: string | undefined): boolean[] =>
   cohorts.map(
     ({ from }, index) =>
@@ -131,7 +131,7 @@ export const Retention = () => {
                 {row && (
                   <GroupTable
                     label="Retention by group"
-                    heads={['People', ...cohort.map((_, later) => intervalHeader(later, interval))]}
+                    headers={['People', ...cohort.map((_, later) => intervalHeader(later, interval))]}
                     others={others?.groups}
                     total={sumOf(cohort.map(({ people }) => people))}
                     rows={row.map(({ values, eventName, cohort: own }) => ({

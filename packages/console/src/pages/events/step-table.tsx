@@ -18,7 +18,7 @@ export const StepTable = ({ names, reached, medians, unit }: StepTableProps) => 
     <div class="step-table">
       <Table
         label="Funnel"
-        heads={['Step', unit, 'Share of first step', 'Share of previous step', 'Median time', 'Dropped off']}
+        headers={['Step', unit, 'Share of first step', 'Share of previous step', 'Median time', 'Dropped off']}
         rows={reached.map((count, index) => {
           const name = `Step ${index + 1}, ${names[index] ?? ''}`;
           const following = reached[index + 1];

@@ -14,7 +14,7 @@ interface StepsProps {
 
 export const Steps = ({ steps, change }: StepsProps) => {
   const list = useRef<HTMLOListElement>(null);
-  /** The step to focus after a change, because the pressed button may be gone or belong to another step. */
+  /** The step to focus after a change, because the pressed button may be gone or belong to a different step. */
   const next = useRef<number | undefined>(undefined);
   useLayoutEffect(() => {
     if (next.current === undefined) return;

@@ -32,7 +32,7 @@ const useStream = (isPaused: boolean) => {
     const follow = async () => {
       let from = cursor;
       if (from === undefined) {
-        // Take the cursor before reading the list, so that no event between the two is missed.
+        // Read the cursor before the list, so that no event between the two is missed.
         from = (await api.reportLive({ limit: 1 }, { signal })).through;
         const { event } = await api.getEvent({ limit: 30, include: 'why' }, { signal });
         setEvents(event);

@@ -25,7 +25,7 @@ import { getMissingValueLabel } from '../../reading/without-value.ts';
 interface Tab {
   readonly title: string;
   /** The header of the first column, if it differs from the title. */
-  readonly what?: string;
+  readonly header?: string;
   /** The `by` field of a reportBreakdown request. */
   readonly by: string;
   /** Counts only events that match this condition. */
@@ -46,12 +46,12 @@ const attribute = (title: string, attrID: string): Tab => ({
 });
 
 /**
- * A source of visits. Only the first event of a visit has this attribute, so a click filters for everything these
- * people did: a filter for the event alone would hide their purchases.
+ * A source of visits. Only a visit's first event has this attribute, so a click filters for everything these people
+ * did: a filter for the event alone would hide their purchases.
  */
-const origin = (title: string, what: string, attrID: string): Tab => ({
+const origin = (title: string, header: string, attrID: string): Tab => ({
   title,
-  what: `${what} of the visit`,
+  header: `${header} of the visit`,
   by: `first:${attrID}`,
   condition: cameFrom(attrID),
 });
@@ -62,9 +62,9 @@ const cards: Readonly<Record<string, { readonly title: string; readonly tabs: Re
   pages: {
     title: 'Pages',
     tabs: {
-      all: { ...attribute('All', 'path'), what: 'Pages' },
-      entry: { title: 'Entry', what: 'Entry pages', by: 'entryPage', only: withPath },
-      exit: { title: 'Exit', what: 'Exit pages', by: 'exitPage', only: withPath },
+      all: { ...attribute('All', 'path'), header: 'Pages' },
+      entry: { title: 'Entry', header: 'Entry pages', by: 'entryPage', only: withPath },
+      exit: { title: 'Exit', header: 'Exit pages', by: 'exitPage', only: withPath },
     },
   },
   sources: {
@@ -72,7 +72,7 @@ const cards: Readonly<Record<string, { readonly title: string; readonly tabs: Re
     tabs: {
       referrers: {
         title: 'Referrers',
-        what: 'Visit’s referring site',
+        header: 'Visit’s referring site',
         by: 'entryReferrerHost',
         condition: cameFromSite,
       },
@@ -81,7 +81,7 @@ const cards: Readonly<Record<string, { readonly title: string; readonly tabs: Re
       media: origin('Mediums', 'Medium', 'utm_medium'),
       first: {
         title: 'First campaign',
-        what: 'Person’s first campaign',
+        header: 'Person’s first campaign',
         by: 'person:first:utm_campaign',
         condition: (value) => ({ personFirst: 'utm_campaign', is: [value] }),
       },
@@ -94,8 +94,8 @@ const cards: Readonly<Record<string, { readonly title: string; readonly tabs: Re
         title: 'Events',
         by: 'event',
         label: (value) => nameOf('event', value),
-        // Matches all events of the people who did the event: the event itself may lack values, as a purchase lacks a
-        // campaign.
+        // Matches all events of the people who did the event: the event itself may lack values. For example, a purchase
+        // has no campaign.
         condition: (value, during) => ({ did: { event: [Number(value)], ...during } }),
       },
     },
@@ -140,7 +140,7 @@ const hoursOfDay = 24;
 /** Links to all rows of a list, with the same date range and filter. */
 const hrefOfRows = ({ by, only, condition }: Tab, shown: Changes): string => {
   // Entry and exit pages get no such filter, because they describe whole visits: without a visit's other events, more
-  // visits would seem to bounce.
+  // visits would look like bounces.
   const filter = only && condition && JSON.stringify([...conditions.value, only]);
   return hrefOf('events', { by, ...shown, ...(filter && { filter }) });
 };
@@ -162,7 +162,7 @@ const Group = ({
   const { from, to } = range.value;
   const titles = Object.fromEntries(Object.entries(tabs).map(([name, tab]) => [name, tab.title]));
   const tab = tabs[chosenTab({ parameter: id, tabs: titles })] as Tab;
-  const { by, only, label = String, condition, what = tab.title, isOrdered } = tab;
+  const { by, only, label = String, condition, header = tab.title, isOrdered } = tab;
   const limit = isOrdered ? hoursOfDay : fewRows;
   const csvRequest = {
     by: by as RequestFor<'reportBreakdown'>['by'],
@@ -201,7 +201,7 @@ const Group = ({
   const tools = (
     <>
       {Object.keys(titles).length > 1 && <Tabs parameter={id} tabs={titles} label={title} />}
-      <SaveBreakdown title={title} what={what} request={csvRequest} value={response.value} textOf={textOf} />
+      <SaveBreakdown title={title} header={header} request={csvRequest} value={response.value} textOf={textOf} />
     </>
   );
   return (
@@ -210,7 +210,7 @@ const Group = ({
         {({ row, total, others }) => (
           <>
             <Bars
-              what={what}
+              header={header}
               unit="People"
               total={total.people}
               bars={(isOrdered ? row.toSorted((a, b) => Number(valueIn(a)) - Number(valueIn(b))) : row).map(barOf)}

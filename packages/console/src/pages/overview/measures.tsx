@@ -1,4 +1,4 @@
-/** The measures of the range, each compared with the earlier range, and a plot of the chosen one. */
+/** The measures of the range, each compared with the previous period, and a plot of the chosen one. */
 import type { RequestFor } from '@firsthand/client';
 import { hrefOf, query } from '../../address.ts';
 import { api } from '../../api.ts';
@@ -15,7 +15,7 @@ import { slowReports, useReport } from '../../reading/report.ts';
 import { isShared } from '../../reading/shared.ts';
 import { useFetch } from '../../reading/use-fetch.ts';
 
-/** The number of excluded events from bots, if there are no other events. */
+/** The number of excluded bot events, if there are no other events. */
 const RobotHint = ({ request }: { readonly request: RequestFor<'reportTotals'> }) => {
   const { value } = useFetch(`robots ${JSON.stringify(request)}`, (signal) =>
     api.reportTotals({ ...request, robots: 'include' }, { signal }),
@@ -43,7 +43,7 @@ const VisitFacts = ({ totals: { total } }: { readonly totals: Totals }) => {
         <dt>Pages per visit</dt>
         <dd>{plainNumbers.short(Math.round(pages * 10) / 10)}</dd>
       </div>
-      <div title="The average time from the first event of a visit to the last.">
+      <div title="The average time from a visit’s first event to its last.">
         <dt>Time per visit</dt>
         <dd>{formatDuration(seconds)}</dd>
       </div>

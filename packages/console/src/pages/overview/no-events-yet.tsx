@@ -1,4 +1,4 @@
-/** Replaces the overview of an account without events: how to start. The overview appears with the first event. */
+/** Shown instead of the overview until the first event arrives: how to start. */
 import { useEffect } from 'preact/hooks';
 import { hrefOf } from '../../address.ts';
 import { api } from '../../api.ts';

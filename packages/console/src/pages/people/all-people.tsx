@@ -72,7 +72,7 @@ export const AllPeople = () => {
             <EmptyState title="No people in this range" />
           ) : (
             <PeopleTable
-              heads={[...numbers, 'First seen', 'Last seen']}
+              headers={[...numbers, 'First seen', 'Last seen']}
               numbers={numbers}
               more={more}
               rows={people.map((person) => ({

@@ -18,7 +18,7 @@ interface BulkActionsProps {
   /** Selects all contacts that match the search. */
   readonly chooseAll: () => Promise<void>;
   readonly clear: () => void;
-  readonly after: () => void;
+  readonly refresh: () => void;
 }
 
 /** A value that is never a tag's ID, because IDs have no leading space. */
@@ -54,10 +54,10 @@ const NewTag = ({ give, close }: NewTagProps) => {
   );
 };
 
-export const BulkActions = ({ chosen, total, chooseAll, clear, after }: BulkActionsProps) => {
+export const BulkActions = ({ chosen, total, chooseAll, clear, refresh }: BulkActionsProps) => {
   const [sent, setSent] = useState<number | undefined>(undefined);
   const [isAddingTag, setAddingTag] = useState(false);
-  /** `already` is the reason why the other contacts did not change. */
+  /** `already` is why the other contacts did not change. */
   const apply = async (change: ContactValues, done: (count: string) => string, already: string) => {
     const edits = chosen.map((contact): ContactEdit => {
       const before = valuesOf(contact);
@@ -71,7 +71,7 @@ export const BulkActions = ({ chosen, total, chooseAll, clear, after }: BulkActi
       await act(async () => {}, {
         done: `${done(contactsOf(changed.length))}${others}.${problem && ` Others failed: ${problem}.`}`,
         ...(changed.length > 0 && { undo: () => undoEdits(changed), stays: true }),
-        after,
+        refresh,
       });
     } catch (error) {
       show({ text: messageOf(error), isProblem: true });

@@ -163,7 +163,7 @@ export const chosenColumns = (): string[] => {
   return [...titles.keys()].filter((column) => columns.includes(column));
 };
 
-/** Offers only attributes that these contacts have: the catalogue also lists attributes that only events have. */
+/** Offers only attributes of these contacts: the catalogue also lists attributes that only events have. */
 export const ColumnChoice = ({ contacts }: { readonly contacts: readonly ContactResult[] }) => {
   const chosen = chosenColumns();
   const present = new Set(contacts.flatMap(({ contactAttr }) => contactAttr.map(({ attrID }) => `attr:${attrID}`)));

@@ -69,14 +69,14 @@ const NoContacts = ({ isSearch }: { readonly isSearch: boolean }) => (
 
 const loadImport = () => import('../import-files.ts').then(({ ImportContacts }) => ImportContacts);
 
-const ImportButton = ({ after }: { readonly after: () => void }) => {
+const ImportButton = ({ refresh }: { readonly refresh: () => void }) => {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
       <button type="button" class="quiet" aria-haspopup="dialog" onClick={() => setOpen(true)}>
         Import
       </button>
-      {isOpen && <Lazy load={loadImport} close={() => setOpen(false)} after={after} />}
+      {isOpen && <Lazy load={loadImport} close={() => setOpen(false)} refresh={refresh} />}
     </>
   );
 };
@@ -111,7 +111,7 @@ export const Contacts = () => {
       show({ text: messageOf(error), isProblem: true });
     }
   };
-  const after = () => {
+  const refresh = () => {
     clearFetchCache();
     response.reload();
   };
@@ -120,7 +120,7 @@ export const Contacts = () => {
       <SearchBox label="Name or e-mail address" />
       <ContactFilter />
       <ColumnChoice contacts={response.value ?? []} />
-      {canEdit.value && <ImportButton after={after} />}
+      {canEdit.value && <ImportButton refresh={refresh} />}
       <SaveCSV title="Contacts" operation="searchContact" request={request} count={count} />
     </>
   );
@@ -135,7 +135,7 @@ export const Contacts = () => {
           total={count}
           chooseAll={chooseAll}
           clear={() => setChosen(new Map())}
-          after={after}
+          refresh={refresh}
         />
       )}
       <ResponseView response={response} lines={12}>
@@ -144,7 +144,7 @@ export const Contacts = () => {
             <NoContacts isSearch={isSearch} />
           ) : (
             <PeopleTable
-              heads={columns.map((column) => titles.get(column) ?? column)}
+              headers={columns.map((column) => titles.get(column) ?? column)}
               more={more}
               {...(canEdit.value && {
                 choice: {

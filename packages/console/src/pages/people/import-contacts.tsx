@@ -31,7 +31,7 @@ const targetNames: readonly (readonly [target: ContactTarget, name: string])[] =
   ['contactStatus', 'Status'],
 ];
 const rowsShown = 3;
-/** The maximum size of a file: all refused rows are kept in memory. */
+/** The maximum file size: all refused rows are held in memory. */
 const maxBytes = 200 * 1024 * 1024;
 
 type Columns = ReadonlyMap<string, ContactTarget | undefined>;
@@ -99,7 +99,7 @@ const ResultView = ({ result, header }: { readonly result: Result; readonly head
   );
 };
 
-/** The column of an attribute in our own export already has this form. */
+/** Attribute columns in Firsthand's own export already have this form. */
 const attributeOf = (column: string): string => (column.startsWith('contactAttr.') ? column : `contactAttr.${column}`);
 
 const ColumnTable = ({
@@ -150,7 +150,7 @@ const ColumnTable = ({
   </table>
 );
 
-export const ImportContacts = ({ close, after }: { readonly close: () => void; readonly after: () => void }) => {
+export const ImportContacts = ({ close, refresh }: { readonly close: () => void; readonly refresh: () => void }) => {
   const [file, setFile] = useState<File>();
   const [start, setStart] = useState<Awaited<ReturnType<typeof readStart>>>();
   const [columns, setColumns] = useState<Columns>(new Map());
@@ -200,7 +200,7 @@ export const ImportContacts = ({ close, after }: { readonly close: () => void; r
       const refused: RefusedRow[] = [];
       const undo = async () => {
         await api.undoImport({ importID: importID ?? '' });
-        after();
+        refresh();
       };
       try {
         const counts = await importContacts({
@@ -218,7 +218,7 @@ export const ImportContacts = ({ close, after }: { readonly close: () => void; r
         if (importID !== undefined) show({ text: `Imported part of ${given.name}.`, undo, stays: true });
         throw error;
       } finally {
-        if (importID !== undefined) after();
+        if (importID !== undefined) refresh();
       }
     });
   const isChecked = result !== undefined;

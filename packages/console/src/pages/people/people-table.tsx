@@ -21,7 +21,7 @@ interface PeopleChoice {
 
 interface PeopleTableProps {
   readonly rows: readonly PersonRow[];
-  readonly heads: readonly string[];
+  readonly headers: readonly string[];
   /** The headers of numeric columns. */
   readonly numbers?: readonly string[] | undefined;
   readonly more?: (() => void) | undefined;
@@ -38,9 +38,9 @@ const PersonLink = ({ id, name, detail, isAnonymous }: Omit<PersonRow, 'cells'>)
   </a>
 );
 
-export const PeopleTable = ({ rows, heads, numbers, more, choice }: PeopleTableProps) => {
+export const PeopleTable = ({ rows, headers, numbers, more, choice }: PeopleTableProps) => {
   const ids = rows.map(({ id }) => id);
-  /** The row of the last click, where a Shift-click range starts. */
+  /** The last clicked row, where a Shift-click range starts. */
   const lastID = useRef('');
   /** A click with Shift applies to all rows between the last click and this one. */
   const click = (id: string, { currentTarget, shiftKey }: { currentTarget: HTMLInputElement; shiftKey: boolean }) => {
@@ -62,7 +62,7 @@ export const PeopleTable = ({ rows, heads, numbers, more, choice }: PeopleTableP
       )}
       <Table
         label="People"
-        heads={['Name', ...heads]}
+        headers={['Name', ...headers]}
         numbers={numbers}
         more={more}
         rows={rows.map(({ cells, ...person }) => ({

@@ -75,7 +75,7 @@ export const Actions = ({ contact, reload }: { readonly contact: Contact; readon
     return act(() => api.mergeContact({ contactUUID, otherContactUUID: other.contactUUID }), {
       done: `Merged ${nameOfPerson(other)} into this contact.`,
       undo: () => api.unmergeContact({ otherContactUUID: other.contactUUID }),
-      after: reload,
+      refresh: reload,
     });
   };
   const save = () => exportAll(contact).catch((error) => show({ text: messageOf(error), isProblem: true }));

@@ -1,4 +1,4 @@
-/** Whether the site's server verified a link or a contact's value, or only a browser claimed it. */
+/** Shows whether the site's server verified a link or a contact's value, or a browser only claimed it. */
 import { Badge } from '../../parts/small.tsx';
 
 export const Basis = ({ verified = false }: { readonly verified?: boolean }) => (

@@ -33,7 +33,7 @@ export const BrowserPage = ({ userUUID }: { readonly userUUID: string }) => {
         </div>
         <LinkDialogButton userUUID={userUUID} />
       </header>
-      <Timeline of={{ userUUID }} marks={[]} reload={() => {}} />
+      <Timeline person={{ userUUID }} marks={[]} reload={() => {}} />
     </>
   );
 };

@@ -47,7 +47,7 @@ const Browser = ({ link, reload }: { readonly link: Link; readonly reload: () =>
           Unlink…
         </button>
       )}
-      {isUnlinking && <UnlinkDialog link={link} name={name} after={reload} close={() => setUnlinking(false)} />}
+      {isUnlinking && <UnlinkDialog link={link} name={name} refresh={reload} close={() => setUnlinking(false)} />}
     </li>
   );
 };

@@ -25,13 +25,13 @@ export const Claims = ({ claims, reload }: { readonly claims: readonly Claim[]; 
   const accept = (claimID: string) =>
     act(() => api.acceptClaim({ claimID }), {
       done: 'Claim accepted. Its values are now the contact’s own.',
-      after: reload,
+      refresh: reload,
     });
   const setVoid = (claimID: string, restore: boolean) =>
     act(() => api.voidClaim({ claimID, restore }), {
       done: restore ? 'Claim restored.' : 'Claim voided. Its link is ignored, too.',
       undo: () => api.voidClaim({ claimID, restore: !restore }),
-      after: reload,
+      refresh: reload,
     });
   return (
     <Card title={`Claims from browsers · ${claims.length}`}>

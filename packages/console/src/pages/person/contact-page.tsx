@@ -88,7 +88,7 @@ export const ContactPage = ({
       <BrowserNumbers.Provider value={numbersOf(link)}>
         <div class="person">
           <Timeline
-            of={{ contactUUID }}
+            person={{ contactUUID }}
             marks={[...toLinkEntries(link), ...toMergeEntries(merge)]}
             reload={reload}
             version={response}

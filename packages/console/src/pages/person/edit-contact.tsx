@@ -101,7 +101,7 @@ export const EditContact = ({ contact, reload, close }: EditContactProps) => {
     await act(() => attempt, {
       done: `Saved ${nameOfPerson({ ...contact, ...after })}.`,
       undo: () => undoEdits([{ contactUUID, before, after }]),
-      after: reload,
+      refresh: reload,
     });
   };
   const text = (key: string, label: string) => (

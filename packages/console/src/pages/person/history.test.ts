@@ -38,7 +38,7 @@ describe('toSessions', () => {
 });
 
 describe('toLinkEntries', () => {
-  it('treats only a browser’s first link that is not voided as a recognition', () => {
+  it('treats only a browser’s first valid link as a recognition', () => {
     const marks = toLinkEntries([
       link('1', 0, 'ann', { voided: true }),
       link('2', 5, 'ann'),
@@ -58,7 +58,7 @@ describe('toLinkEntries', () => {
   });
 });
 
-it('reports that a link covers no earlier event only once all events are loaded', () => {
+it('reports that a link covers no earlier events only once all events are loaded', () => {
   const [entry] = toLinkEntries([link('1', 5, 'ann')]);
   if (!entry) throw new Error('no entry');
   const reachedEvent = { ...event('a', 0), why: { rule: 'reached back', verified: true } } as LoggedEvent;

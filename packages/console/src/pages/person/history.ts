@@ -1,4 +1,4 @@
-/** A person's history: sessions, links and merges in order of time. Pure functions. */
+/** A person's history: sessions, links and merges in chronological order. Pure functions. */
 import type { ResponseFor } from '@firsthand/client';
 import type { LoggedEvent } from '../../parts/event-line.tsx';
 
@@ -21,7 +21,7 @@ export interface LinkEntry {
   readonly kind: 'link';
   readonly link: Link;
   readonly atMs: number;
-  /** Whether this was the browser's first valid link: the moment of recognition. */
+  /** Whether this was the browser's first valid link, which identified the visitor. */
   readonly isRecognition: boolean;
   /** Whether the browser no longer belongs to the person. */
   readonly isFormer: boolean;

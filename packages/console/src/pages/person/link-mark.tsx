@@ -1,4 +1,4 @@
-/** The timeline entry for a link: the moment of recognition, or a later link. Each can be ignored. */
+/** The timeline entry for a link: the one that identified the visitor, or a later one. Each can be ignored. */
 import { hrefOf } from '../../address.ts';
 import { Badge, Time } from '../../parts/small.tsx';
 import { canEdit } from '../../reading/account.ts';
@@ -13,14 +13,14 @@ interface LinkMarkProps {
   readonly entry: LinkEntry;
   /** Whether anonymous events of the browser became the person's. */
   readonly hasHistory: boolean;
-  readonly after: () => unknown;
+  readonly refresh: () => unknown;
 }
 
 const wordsOf = ({ entry: { isRecognition, isFormer, link }, hasHistory }: LinkMarkProps): string => {
   if (link.voided) return 'This link is ignored';
   if (!isRecognition) return 'This browser was linked again';
-  const what = `Recognized: this browser${hasHistory ? '’s anonymous history' : ''}`;
-  return isFormer ? `${what} was linked to this person` : `${what} now belongs to this person`;
+  const text = `Recognized: this browser${hasHistory ? '’s anonymous history' : ''}`;
+  return isFormer ? `${text} was linked to this person` : `${text} now belongs to this person`;
 };
 
 /** The name of a browser that is no longer in the person's list of browsers. */
@@ -30,7 +30,7 @@ const Device = ({ userUUID }: { readonly userUUID: string }) => {
 };
 
 export const LinkMark = (props: LinkMarkProps) => {
-  const { entry, after } = props;
+  const { entry, refresh } = props;
   const { link, isRecognition } = entry;
   const { userUUID, linkTime, verified, voided } = link;
   return (
@@ -50,7 +50,7 @@ export const LinkMark = (props: LinkMarkProps) => {
         <button
           type="button"
           title={voided ? undefined : 'Past events return to their previous owner'}
-          onClick={() => setIgnored(link, !voided, after)}
+          onClick={() => setIgnored(link, !voided, refresh)}
         >
           {voided ? 'Count it again' : 'Ignore this link'}
         </button>

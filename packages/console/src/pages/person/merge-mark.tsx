@@ -6,14 +6,14 @@ import { canEdit } from '../../reading/account.ts';
 import { nameOfPerson } from '../../reading/person.ts';
 import type { MergeEntry } from './history.ts';
 
-export const MergeMark = ({ entry, after }: { readonly entry: MergeEntry; readonly after: () => unknown }) => {
+export const MergeMark = ({ entry, refresh }: { readonly entry: MergeEntry; readonly refresh: () => unknown }) => {
   const { contactUUID: otherContactUUID, intoContactUUID: contactUUID, contactEmailaddress, mergedTime } = entry.merge;
   const name = nameOfPerson(entry.merge);
   const unmerge = () =>
     act(() => api.unmergeContact({ otherContactUUID }), {
       done: `${name} is a separate contact again.`,
       undo: () => api.mergeContact({ contactUUID, otherContactUUID }),
-      after,
+      refresh,
     });
   return (
     <li class="turn">

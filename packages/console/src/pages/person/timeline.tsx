@@ -70,16 +70,16 @@ const SessionPart = ({
 };
 
 interface TimelineProps {
-  readonly of: Pick<RequestFor<'getEvent'>, 'contactUUID' | 'userUUID'>;
+  readonly person: Pick<RequestFor<'getEvent'>, 'contactUUID' | 'userUUID'>;
   readonly marks: readonly (LinkEntry | MergeEntry)[];
   readonly reload: () => void;
-  /** Events are reloaded when this changes: a link or merge may have changed their owners. */
+  /** A change reloads the events: a link or merge may have changed their owners. */
   readonly version?: unknown;
 }
 
-export const Timeline = ({ of, marks, reload, version }: TimelineProps) => {
-  const { response, more } = usePagination(`events ${JSON.stringify(of)}`, async (cursor, signal) => {
-    const { event, nextCursor } = await api.getEvent({ ...of, include: 'why', limit, cursor }, { signal });
+export const Timeline = ({ person, marks, reload, version }: TimelineProps) => {
+  const { response, more } = usePagination(`events ${JSON.stringify(person)}`, async (cursor, signal) => {
+    const { event, nextCursor } = await api.getEvent({ ...person, include: 'why', limit, cursor }, { signal });
     return { entries: event, nextCursor };
   });
   const loadedVersion = useRef(version);
@@ -91,7 +91,7 @@ export const Timeline = ({ of, marks, reload, version }: TimelineProps) => {
     <Card
       title="History"
       class="history"
-      tools={<SaveCSV title="History" operation="getEvent" request={{ ...of, include: 'why' }} />}
+      tools={<SaveCSV title="History" operation="getEvent" request={{ ...person, include: 'why' }} />}
     >
       <ResponseView response={response} lines={10}>
         {(events) => {
@@ -129,11 +129,11 @@ export const Timeline = ({ of, marks, reload, version }: TimelineProps) => {
                   key={`turn ${entry.link.linkID}`}
                   entry={entry}
                   hasHistory={reachesBack(entry, sessionList, isWhole)}
-                  after={reload}
+                  refresh={reload}
                 />,
               );
             else if (entry.kind === 'merge')
-              parts.push(<MergeMark key={`merge ${entry.merge.contactUUID}`} entry={entry} after={reload} />);
+              parts.push(<MergeMark key={`merge ${entry.merge.contactUUID}`} entry={entry} refresh={reload} />);
             else {
               sessions += 1;
               parts.push(

@@ -6,34 +6,34 @@ import { act } from '../../parts/notices.tsx';
 import type { Link } from './history.ts';
 
 /** Voids or restores a link. */
-export const setIgnored = ({ linkID }: Pick<Link, 'linkID'>, isIgnored: boolean, after: () => unknown) => {
+export const setIgnored = ({ linkID }: Pick<Link, 'linkID'>, isIgnored: boolean, refresh: () => unknown) => {
   const set = (restore: boolean) => api.voidLink({ linkID, restore });
   return act(
     () => set(!isIgnored),
     // Another user has already changed it: don't offer to undo their change.
     ({ links }) =>
       links === 0
-        ? { done: isIgnored ? 'This link was already ignored.' : 'This link already counts.', after }
+        ? { done: isIgnored ? 'This link was already ignored.' : 'This link already counts.', refresh }
         : {
             done: isIgnored
               ? 'Link ignored. This browser’s events went back to their previous owner.'
               : 'The link counts again.',
             undo: () => set(isIgnored),
-            after,
+            refresh,
           },
   );
 };
 
-const unlink = ({ userUUID }: Link, after: () => unknown) =>
+const unlink = ({ userUUID }: Link, refresh: () => unknown) =>
   act(
     () => api.unlinkUser({ userUUID }),
     ({ linkID }) =>
       linkID === ''
-        ? { done: 'This browser was already unlinked.', after }
+        ? { done: 'This browser was already unlinked.', refresh }
         : {
             done: 'Browser unlinked. New events will be anonymous; earlier events stay here.',
             undo: () => api.voidLink({ linkID }),
-            after,
+            refresh,
           },
   );
 
@@ -46,15 +46,15 @@ interface UnlinkDialogProps {
   readonly link: Link;
   /** The name of the browser. */
   readonly name: string;
-  readonly after: () => unknown;
+  readonly refresh: () => unknown;
   readonly close: () => void;
 }
 
-export const UnlinkDialog = ({ link, name, after, close }: UnlinkDialogProps) => {
+export const UnlinkDialog = ({ link, name, refresh, close }: UnlinkDialogProps) => {
   const [chosen, setChosen] = useState<keyof typeof unlinkOptions>('later');
   const submit = () => {
     close();
-    return chosen === 'later' ? unlink(link, after) : setIgnored(link, true, after);
+    return chosen === 'later' ? unlink(link, refresh) : setIgnored(link, true, refresh);
   };
   return (
     <DialogForm title={`Unlink ${name}?`} close={close} action="Unlink" submit={submit}>

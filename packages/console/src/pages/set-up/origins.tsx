@@ -13,14 +13,14 @@ const setListed = async (origin: string, isIn: boolean): Promise<void> => {
   await api.updateAccount({ accountOrigin: isIn ? [...others, origin] : others });
 };
 const change = (origin: string, isIn: boolean, done: string) =>
-  act(() => setListed(origin, isIn), { done, undo: () => setListed(origin, !isIn), after: readAccount });
+  act(() => setListed(origin, isIn), { done, undo: () => setListed(origin, !isIn), refresh: readAccount });
 
 export const allowOrigin = (origin: string): Promise<boolean> =>
   change(origin, true, `Pages on ${origin} may now use the tag.`);
 
 /**
- * Normalizes a typed origin: removes a trailing slash and adds a missing scheme, `http` for loopback hosts, otherwise
- * `https`.
+ * Normalizes a typed origin: removes a trailing slash and adds a missing scheme (`http` for loopback hosts, otherwise
+ * `https`).
  */
 const parseOrigin = (text: string): string => {
   const typed = text.trim().replace(/\/$/, '');
@@ -54,7 +54,7 @@ export const Origins = () => {
     await act(() => Promise.resolve(), {
       done: `Pages on ${origin} may now use the tag.`,
       undo: () => setListed(origin, false),
-      after: readAccount,
+      refresh: readAccount,
     });
   };
   return (

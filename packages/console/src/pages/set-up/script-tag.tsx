@@ -80,7 +80,9 @@ export const ScriptTag = () => {
         </pre>
         <CopyButton text={tag} />
       </div>
-      {!token && <p class="soft">Replace browser_… with your browser token. Owners can find it in Settings, Tokens.</p>}
+      {!token && (
+        <p class="soft">Replace browser_… with your browser token. Owners can find it in Settings › Tokens.</p>
+      )}
       <p class="guides">
         Step by step:{' '}
         {guides.map(([guide, name]) => (

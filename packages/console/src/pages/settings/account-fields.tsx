@@ -1,9 +1,11 @@
-/** The name, time zone and currency of the account, and the profile of contacts from Segment's clients. */
+/** The account's name, time zone and currency, and the profile for contacts from Segment's clients. */
 import { changeAccount } from '../../parts/change-account.ts';
 import { Field } from '../../parts/field.tsx';
 import { type Account, isOwner } from '../../reading/account.ts';
 
-/** ISO 4217 codes with their names, sorted by code. Includes the current code even if the browser does not know it. */
+/**
+ * ISO 4217 codes with their names, sorted by code. Includes the current code even if the browser does not support it.
+ */
 const listCurrencies = (current: string): readonly (readonly [code: string, name: string])[] => {
   const names = new Intl.DisplayNames(document.documentElement.lang, { type: 'currency' });
   const codes = new Set([...Intl.supportedValuesOf('currency'), ...(current ? [current] : [])]);
@@ -14,11 +16,11 @@ const listCurrencies = (current: string): readonly (readonly [code: string, name
 const listTimeZones = (current: string): readonly string[] =>
   [...new Set(['UTC', current, ...Intl.supportedValuesOf('timeZone')])].toSorted();
 
-interface FieldOf {
-  readonly of: Account;
+interface FieldProps {
+  readonly account: Account;
 }
 
-export const AccountName = ({ of: { accountName } }: FieldOf) => {
+export const AccountName = ({ account: { accountName } }: FieldProps) => {
   const save = (input: HTMLInputElement) => {
     const name = input.value.trim();
     // The name is required: an empty field reverts to the old name.
@@ -48,7 +50,7 @@ export const AccountName = ({ of: { accountName } }: FieldOf) => {
   );
 };
 
-export const TimeZone = ({ of: { accountTimezone } }: FieldOf) => {
+export const TimeZone = ({ account: { accountTimezone } }: FieldProps) => {
   const save = (zone: string) =>
     changeAccount({
       change: { accountTimezone: zone },
@@ -59,7 +61,7 @@ export const TimeZone = ({ of: { accountTimezone } }: FieldOf) => {
   return (
     <Field
       label="Time zone"
-      hint="Reports use it for the start of days, weeks and months. Stored event times do not change."
+      hint="In reports, days, weeks and months start at midnight in this time zone. Stored event times do not change."
     >
       {(attributes) => (
         <select
@@ -79,7 +81,7 @@ export const TimeZone = ({ of: { accountTimezone } }: FieldOf) => {
   );
 };
 
-export const Currency = ({ of: { accountCurrency } }: FieldOf) => {
+export const Currency = ({ account: { accountCurrency } }: FieldProps) => {
   const currencies = listCurrencies(accountCurrency);
   const save = (code: string) =>
     changeAccount({
@@ -109,7 +111,7 @@ export const Currency = ({ of: { accountCurrency } }: FieldOf) => {
   );
 };
 
-export const DefaultProfile = ({ of: { defaultProfileID, profile } }: FieldOf) => {
+export const DefaultProfile = ({ account: { defaultProfileID, profile } }: FieldProps) => {
   const save = (profileID: string) =>
     changeAccount({
       change: { defaultProfileID: profileID || null },
@@ -118,7 +120,7 @@ export const DefaultProfile = ({ of: { defaultProfileID, profile } }: FieldOf) =
       done: 'New contacts from Segment’s clients now get this profile.',
     });
   return (
-    <Field label="Profile of contacts from Segment’s clients">
+    <Field label="Profile for contacts from Segment’s clients">
       {(attributes) => (
         <select
           {...attributes}

@@ -84,7 +84,7 @@ const Entries = ({ tokens }: { readonly tokens: readonly Token[] }) => {
           ) : (
             <Table
               label="Audit log, newest first"
-              heads={['Action', 'Subject', 'By', 'When']}
+              headers={['Action', 'Subject', 'By', 'When']}
               more={more}
               rows={entries.map((entry) => ({
                 key: entry.auditID,
@@ -107,5 +107,5 @@ const Entries = ({ tokens }: { readonly tokens: readonly Token[] }) => {
 
 export const AuditLog = () => {
   const tokens = account.value?.token;
-  return tokens ? <Entries tokens={tokens} /> : <OwnersOnly title="Audit log" what="the audit log" />;
+  return tokens ? <Entries tokens={tokens} /> : <OwnersOnly title="Audit log" subject="the audit log" />;
 };

@@ -1,4 +1,4 @@
-/** Describes entries of the audit log in words. */
+/** Describes audit log entries in words. */
 import type { ResponseFor } from '@firsthand/client';
 import { nameOfMember } from '../../reading/member-names.ts';
 

@@ -1,4 +1,4 @@
-/** The expiry choices of a new token. Pure functions. */
+/** The expiry choices for a new token. Pure functions. */
 
 export const expiries = {
   never: 'Never',

@@ -3,14 +3,15 @@ import { RelativeTime } from '../../parts/small.tsx';
 const hourMs = 3_600_000;
 
 interface LastUsedProps {
-  readonly of: { readonly createdTime: string; readonly lastUsedTime?: string | undefined };
+  readonly item: { readonly createdTime: string; readonly lastUsedTime?: string | undefined };
   readonly isInUse?: boolean;
 }
 
 /**
- * When a token or link was last used. The service stores only the start of the hour, which may be before its creation.
+ * When a token or link was last used. The service stores only the start of that hour, which may be before the token or
+ * link was created.
  */
-export const LastUsed = ({ of: { createdTime, lastUsedTime }, isInUse }: LastUsedProps) => {
+export const LastUsed = ({ item: { createdTime, lastUsedTime }, isInUse }: LastUsedProps) => {
   if (isInUse) return <>now</>;
   if (lastUsedTime === undefined) return <span class="soft">never</span>;
   const time = lastUsedTime < createdTime ? createdTime : lastUsedTime;

@@ -2,9 +2,9 @@
 import { Card } from '../../parts/card.tsx';
 import { EmptyState } from '../../parts/small.tsx';
 
-export const OwnersOnly = ({ title, what }: { readonly title: string; readonly what: string }) => (
+export const OwnersOnly = ({ title, subject }: { readonly title: string; readonly subject: string }) => (
   <Card title={title}>
-    <EmptyState title={`Only owners can see ${what}`}>
+    <EmptyState title={`Only owners can see ${subject}`}>
       <p class="soft">Ask an owner to change your role, or sign in with a server token or a one-time link.</p>
     </EmptyState>
   </Card>

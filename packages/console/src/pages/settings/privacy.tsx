@@ -1,6 +1,6 @@
 /**
- * The account's name, time zone and currency, and its settings for privacy and for Segment's clients. Each change is
- * saved immediately.
+ * The account's name, time zone and currency, plus its privacy and Segment client settings. Each change is saved
+ * immediately.
  */
 import { useId } from 'preact/hooks';
 import { Card } from '../../parts/card.tsx';
@@ -8,7 +8,7 @@ import { changeAccount } from '../../parts/change-account.ts';
 import { ReadOnlyNotice } from '../../parts/read-only.tsx';
 import { CopyableText } from '../../parts/small.tsx';
 import { Switch } from '../../parts/switch.tsx';
-import { type Account, account, isOwner } from '../../reading/account.ts';
+import { account, isOwner } from '../../reading/account.ts';
 import { formatTime } from '../../reading/format.ts';
 import { AccountName, Currency, DefaultProfile, TimeZone } from './account-fields.tsx';
 
@@ -18,7 +18,7 @@ interface Choice {
   readonly name: Name;
   readonly label: string;
   readonly description: string;
-  /** The notices after switching it on and off. */
+  /** The notices after turning it on and off. */
   readonly done: readonly [on: string, off: string];
 }
 
@@ -43,7 +43,7 @@ const choices: readonly Choice[] = [
   {
     name: 'strict',
     label: 'Reject unknown names',
-    description: 'Refuses events and contacts with an ID that is not in the catalogue, so that you notice typos.',
+    description: 'Rejects events and contacts with an ID that is not in the catalogue, so that you notice typos.',
     done: ['Unknown names are now rejected.', 'Unknown names are now accepted.'],
   },
   {
@@ -54,10 +54,9 @@ const choices: readonly Choice[] = [
   },
 ];
 
-const ChoiceLine = ({ choice, of }: { readonly choice: Choice; readonly of: Account }) => {
+const ChoiceLine = ({ choice, isOn }: { readonly choice: Choice; readonly isOn: boolean }) => {
   const { name, label, description, done } = choice;
   const id = useId();
-  const isOn = of[name];
   return (
     <li>
       <span>
@@ -94,10 +93,10 @@ export const Privacy = () => {
       <div class="settings settings-columns">
         <Card title="Account">
           <div class="stacked">
-            <AccountName of={shown} />
-            <TimeZone of={shown} />
-            <Currency of={shown} />
-            <DefaultProfile of={shown} />
+            <AccountName account={shown} />
+            <TimeZone account={shown} />
+            <Currency account={shown} />
+            <DefaultProfile account={shown} />
           </div>
           <dl class="facts account-facts">
             <div>
@@ -115,7 +114,7 @@ export const Privacy = () => {
         <Card title="Privacy">
           <ul class="switches">
             {choices.map((choice) => (
-              <ChoiceLine key={choice.name} choice={choice} of={shown} />
+              <ChoiceLine key={choice.name} choice={choice} isOn={shown[choice.name]} />
             ))}
           </ul>
         </Card>

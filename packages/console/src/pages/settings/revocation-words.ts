@@ -1,6 +1,6 @@
 /** Describes the consequences of a revocation in words. Pure functions. */
 
-/** Describes the sessions that end with the token that started them; '' if there are none. */
+/** Describes the sessions that end when the token that started them is revoked; '' if there are none. */
 export const describeSessions = (sessions: number, includesOwnSession: boolean): string => {
   if (sessions === 0) return '';
   if (sessions > 1)
@@ -12,7 +12,7 @@ export const describeSessions = (sessions: number, includesOwnSession: boolean):
 
 const maxNames = 6;
 
-/** Lists at most six names and the number of remaining ones. */
+/** Lists at most six names, and how many more there are. */
 export const joinNames = (names: readonly string[]): string => {
   const remaining = names.length - maxNames;
   const shown = names.slice(0, maxNames).join(', ');

@@ -36,7 +36,7 @@ const RevokeDialog = ({ token, all, close }: RevokeProps & { readonly close: () 
     return act(() => api.revokeToken({ tokenID, ...(includesDescendants && { descendants: true }) }), {
       done: includesDescendants ? `Revoked “${name}” and everything it created.` : `Revoked “${name}”.`,
       // Fails if this session has ended with the token; the console then shows the sign-in form.
-      after: () => readAccount().catch(() => {}),
+      refresh: () => readAccount().catch(() => {}),
     });
   };
   return (

@@ -25,7 +25,7 @@ const rightsOf: Readonly<Record<Token['tokenKind'], string>> = {
 };
 
 const end = ({ tokenID }: Token) =>
-  act(() => api.revokeToken({ tokenID }), { done: 'Session ended.', after: readAccount });
+  act(() => api.revokeToken({ tokenID }), { done: 'Session ended.', refresh: readAccount });
 
 export const Sessions = ({ sessions, all }: SessionsProps) => {
   const startedBy = ({ memberID, createdBy }: Token) =>
@@ -38,7 +38,7 @@ export const Sessions = ({ sessions, all }: SessionsProps) => {
     <Card title={`Console sessions · ${sessions.length}`} class="list">
       <Table
         label="Console sessions"
-        heads={['Started by', 'Access', 'Started', 'Last used', 'Ends', '']}
+        headers={['Started by', 'Access', 'Started', 'Last used', 'Ends', '']}
         rows={sessions.map((token) => ({
           key: token.tokenID,
           cells: [
@@ -47,7 +47,7 @@ export const Sessions = ({ sessions, all }: SessionsProps) => {
             </span>,
             rightsOf[token.tokenKind],
             <RelativeTime key="started" time={token.createdTime} />,
-            <LastUsed key="used" of={token} isInUse={isThisSession(token)} />,
+            <LastUsed key="used" item={token} isInUse={isThisSession(token)} />,
             token.expiresTime && <RelativeTime key="ends" time={token.expiresTime} />,
             <button
               key="end"

@@ -24,15 +24,15 @@ const creatorOf = ({ memberID, createdBy }: ShareLink): string =>
 
 interface RevokeProps {
   readonly link: ShareLink;
-  readonly after: () => void;
+  readonly refresh: () => void;
 }
 
-const RevokeShareLink = ({ link: { shareID, shareName }, after }: RevokeProps) => {
+const RevokeShareLink = ({ link: { shareID, shareName }, refresh }: RevokeProps) => {
   const [isOpen, setOpen] = useState(false);
   const close = () => setOpen(false);
   const revoke = () => {
     close();
-    return act(() => api.revokeShareLink({ shareID }), { done: `Revoked the link to “${shareName}”.`, after });
+    return act(() => api.revokeShareLink({ shareID }), { done: `Revoked the link to “${shareName}”.`, refresh });
   };
   return (
     <>
@@ -85,8 +85,8 @@ const Links = () => {
       ) : (
         <Badge key="ends">expired</Badge>
       ),
-      <LastUsed key="used" of={link} />,
-      <RevokeShareLink key="revoke" link={link} after={response.reload} />,
+      <LastUsed key="used" item={link} />,
+      <RevokeShareLink key="revoke" link={link} refresh={response.reload} />,
     ],
   });
   return (
@@ -104,7 +104,7 @@ const Links = () => {
           ) : (
             <Table
               label="Share links"
-              heads={['Name', 'Page', 'Created by', 'Expires', 'Last used', '']}
+              headers={['Name', 'Page', 'Created by', 'Expires', 'Last used', '']}
               rows={shareLink.map(rowOf)}
             />
           )

@@ -105,4 +105,5 @@ const Sections = () => {
   );
 };
 
-export const Storage = () => (isOwner.value ? <Sections /> : <OwnersOnly title="Storage" what="storage and backups" />);
+export const Storage = () =>
+  isOwner.value ? <Sections /> : <OwnersOnly title="Storage" subject="storage and backups" />;

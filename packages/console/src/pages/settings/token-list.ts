@@ -48,7 +48,7 @@ export const nameOfToken = ({ session, memberID, tokenKind, tokenName, tokenID }
   return tokenName || `${kind} token ${tokenID.slice(0, 6)}`;
 };
 
-/** The name of an actor in the audit log, by its tokenID. '' and `command` stand for the command line. */
+/** The name of an actor in the audit log, by its tokenID. '' and `command` mean the command line. */
 export const nameOfActor = (actor: string, tokens: readonly Token[]): string => {
   if (actor === '' || actor === 'command') return 'the command line';
   const token = tokens.find(({ tokenID }) => tokenID === actor);

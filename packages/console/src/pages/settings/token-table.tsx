@@ -36,7 +36,7 @@ interface TokenTableProps {
 export const TokenTable = ({ label, end, tokens, all }: TokenTableProps) => (
   <Table
     label={label}
-    heads={['Name', 'Kind', 'Created', 'Last used', end, '']}
+    headers={['Name', 'Kind', 'Created', 'Last used', end, '']}
     rows={tokens.map((token) => {
       const { tokenID, tokenKind, tokenUUID, createdTime, createdBy } = token;
       return {
@@ -55,7 +55,7 @@ export const TokenTable = ({ label, end, tokens, all }: TokenTableProps) => (
             <RelativeTime time={createdTime} />
             <small class="soft by">by {nameOfActor(createdBy, all)}</small>
           </span>,
-          <LastUsed key="used" of={token} />,
+          <LastUsed key="used" item={token} />,
           <State key="state" token={token} />,
           stateOf(token, Date.now()) === 'live' && <RevokeToken key="revoke" token={token} all={all} />,
         ],

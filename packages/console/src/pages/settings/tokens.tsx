@@ -1,4 +1,4 @@
-/** Live tokens, ended tokens, and console sessions. */
+/** Live tokens, revoked or expired tokens, and console sessions. */
 import { useState } from 'preact/hooks';
 import { Card } from '../../parts/card.tsx';
 import { toFile } from '../../parts/csv.ts';
@@ -32,7 +32,7 @@ const fileOf = (listed: readonly Token[], all: readonly Token[]) =>
 export const Tokens = () => {
   const [createdToken, setCreatedToken] = useState<CreatedToken | undefined>(undefined);
   const tokens = account.value?.token;
-  if (!tokens) return <OwnersOnly title="Tokens" what="tokens" />;
+  if (!tokens) return <OwnersOnly title="Tokens" subject="tokens" />;
   const { live, ended, sessions } = groupTokens(tokens, Date.now());
   return (
     <div class="settings">

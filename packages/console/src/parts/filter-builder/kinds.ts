@@ -1,4 +1,4 @@
-/** The kinds of conditions in the filter builder, and a new condition of each kind. */
+/** The kinds of conditions in the filter builder, and a factory for each kind. */
 import { account } from '../../reading/account.ts';
 import type { Condition } from '../../reading/filter.ts';
 

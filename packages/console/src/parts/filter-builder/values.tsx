@@ -1,4 +1,4 @@
-/** Inputs of the filter builder: alternative values, a number, a day, a select. */
+/** The filter builder's inputs: alternative values, a number, a day, a select. */
 import type { ComponentChildren } from 'preact';
 import { shorten } from '../../reading/format.ts';
 

@@ -50,7 +50,7 @@ export const PlotCanvas = ({ title, labels, ...drawn }: PlotCanvasProps) => {
     const when = own?.[marked ?? 0];
     return `${label}${when === undefined ? '' : ` (${when})`} ${drawn.forms.short(all[marked ?? 0] ?? 0)}`;
   };
-  // The earlier range is drawn first, but listed last.
+  // The comparison is drawn first, but listed last.
   const values = drawn.lines
     .toSorted((a, b) => Number(a.isEarlier ?? false) - Number(b.isEarlier ?? false))
     .map(wordsFor);

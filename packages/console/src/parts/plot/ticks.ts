@@ -1,4 +1,4 @@
-/** Steps between the marks on the axes of a plot. */
+/** Steps between the marks on a plot's axes. */
 
 /**
  * The step of a value axis with about `maxMarks` marks: 1, 2 or 5 times a power of ten, an integer if all values are.

@@ -1,4 +1,4 @@
-/** A plot of one measure of reportTotals by interval, with the earlier range behind it. */
+/** A plot of one reportTotals measure by interval, with the previous period behind it. */
 import type { ResponseFor } from '@firsthand/client';
 import { formatTime } from '../../reading/format.ts';
 import type { Measure } from '../../reading/measures.ts';
@@ -21,10 +21,11 @@ interface TotalsPlotProps {
   readonly interval: Interval;
 }
 
-export const TotalsPlot = ({ totals, measure: { label, of, forms }, interval }: TotalsPlotProps) => {
+export const TotalsPlot = ({ totals, measure: { label, getValue, forms }, interval }: TotalsPlotProps) => {
   const intervals = totals.interval ?? [];
   const earlier = totals.earlier?.interval;
-  const valuesOf = (list: typeof intervals) => intervals.map((_, index) => (list[index] ? of(list[index]) : null));
+  const valuesOf = (list: typeof intervals) =>
+    intervals.map((_, index) => (list[index] ? getValue(list[index]) : null));
   return (
     <Plot
       title={`${label} by ${interval}`}

@@ -14,7 +14,7 @@ import { describeRange } from '../range-words.ts';
 import { LoopbackWarning, Time } from '../small.tsx';
 import { readCurrentShare } from './current-share.ts';
 
-/** The API limits the rows of a breakdown in a share link. */
+/** The API limits the number of breakdown rows in a share link. */
 const limitRows = (request: PageReport['request']): PageReport['request'] => {
   const maxRows = account.peek()?.limits.rowsPerSharedBreakdown;
   return 'limit' in request && maxRows

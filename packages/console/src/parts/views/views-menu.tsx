@@ -13,11 +13,11 @@ const closeMenu = (event: Event): void => {
   (event.currentTarget as HTMLElement).closest('details')?.removeAttribute('open');
 };
 
-const deleteView = ({ viewName, viewPage, viewQuery }: View, after: () => void) =>
+const deleteView = ({ viewName, viewPage, viewQuery }: View, refresh: () => void) =>
   act(() => api.deleteView({ viewName }), {
     done: `Deleted the view “${viewName}”.`,
     undo: () => api.createView({ viewName, viewPage, viewQuery }),
-    after,
+    refresh,
   });
 
 const nameOfOpen = (views: readonly View[]): string => {

@@ -34,7 +34,7 @@ describe('the sign-in form', () => {
     await page.getByLabel('Server token or viewer token').fill(shop.viewerToken);
     await page.keyboard.press('Enter');
     await waitForHeading(page, 'People');
-    await waitForText(page, 'Read only');
+    await waitForText(page, 'Read-only');
     expect(await page.evaluate(stored)).toBe('[{},{},""]');
   });
 
@@ -380,7 +380,7 @@ describe('a shop’s console', () => {
     expect(await readMeasure(page, 'Revenue')).toBe('£48.50');
   });
 
-  it('finds a person by keyboard, and shows the moment of recognition', async () => {
+  it('finds a person by keyboard, and shows when the visitor was identified', async () => {
     const { page, signIn, complaints } = await openConsole(browser, shop);
     await signIn(shop.viewerToken);
     await waitForHeading(page, 'Overview');

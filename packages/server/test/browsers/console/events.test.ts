@@ -167,6 +167,6 @@ it('shows that it is preparing the reports while the first one is slow', async (
   await signIn(shop.viewerToken);
   await page.locator('.measures-card [role=status]').waitFor({ state: 'attached' });
   await page.clock.fastForward(2_000);
-  await page.getByText('Preparing the reports of this account…').waitFor(soon);
+  await page.getByText('Preparing this account’s reports…').waitFor(soon);
   expect(complaints).toEqual([]);
 });

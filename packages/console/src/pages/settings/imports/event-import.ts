@@ -22,29 +22,29 @@ export interface EventImport {
   readonly file: File;
   readonly isDryRun: boolean;
   readonly state: 'checking' | 'importing' | 'waiting' | 'done' | 'repeated' | 'stopped';
-  /** How many bytes of the file were read in this state. */
+  /** How many bytes of the file have been read in this state. */
   readonly bytes: number;
   readonly counts: EventCounts;
   /** The first refused rows. */
   readonly refusals: readonly Refusal[];
   /** The name of the tool that the file comes from; '' if it is not known yet. */
   readonly tool: string;
-  /** Absent until the server knows the import, and in a dry run. */
+  /** Absent in a dry run, and until the server has created the import. */
   readonly importID?: string;
-  /** Why the import stopped; '' if it didn't, or was cancelled. */
+  /** Why the import stopped; '' if it didn't, or was canceled. */
   readonly problem: string;
 }
 
 export const maxRefusals = 10_000;
 
-/** The import of this page, until another one replaces it. */
+/** This page's import, until another one replaces it. */
 export const eventImport = signal<EventImport | undefined>(undefined);
 
 let controller = new AbortController();
 export const cancelEventImport = (): void => controller.abort();
 
 export const isRunning = computed(() => ['checking', 'importing', 'waiting'].includes(eventImport.value?.state ?? ''));
-/** The import that this page runs now. Changes less often than its progress. */
+/** The import that is running on this page. Changes less often than its progress. */
 export const runningID = computed(() => (isRunning.value ? eventImport.value?.importID : undefined));
 
 interface Run {
@@ -52,7 +52,7 @@ interface Run {
   readonly update: (fields: Partial<EventImport>) => void;
 }
 
-/** The part of a file between two updates of its progress, because each renders the page. */
+/** How much of a file to read between progress updates, because each renders the page. */
 const progressShare = 1 / 200;
 
 const open = (file: File, { signal, update }: Run): ReadableStream<Uint8Array> => {
@@ -108,7 +108,7 @@ const importFile = async (file: File, isDryRun: boolean, run: Run): Promise<void
         },
       }),
   });
-  // If a response was lost, only the server knows its counts.
+  // If a response was lost, only the server has its counts.
   const total = isDryRun ? counts : await create();
   update({
     state: 'done',
@@ -135,7 +135,7 @@ export const startEventImport = async (file: File, isDryRun: boolean): Promise<v
     if (eventImport.value && controller === own) eventImport.value = { ...eventImport.value, ...fields };
   };
   const sessionID = session.peek()?.sessionID;
-  // Cancel the import when the session changes: it may be for another account.
+  // Cancel the import when the session changes: the new session may be for another account.
   const unsubscribe = session.subscribe((current) => {
     if (current?.sessionID === sessionID) return;
     own.abort();

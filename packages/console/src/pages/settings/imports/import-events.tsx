@@ -18,7 +18,7 @@ import { readRefusedRows } from './refused-rows.ts';
 
 const toMB = (bytes: number): string => (bytes / 1_000_000).toLocaleString(undefined, { maximumFractionDigits: 1 });
 
-const Progress = ({ of: { file, tool, state, bytes, isDryRun } }: { readonly of: EventImport }) => {
+const Progress = ({ run: { file, tool, state, bytes, isDryRun } }: { readonly run: EventImport }) => {
   const activity = {
     checking: 'Reading the file',
     importing: isDryRun ? 'Checking' : 'Importing',
@@ -47,12 +47,12 @@ const outcomeOf = ({ file: { name }, state, isDryRun, importID, problem }: Event
   return problem ? advice : `Stopped. ${advice}`;
 };
 
-const Counts = ({ of: { counts, isDryRun } }: { readonly of: EventImport }) => {
+const Counts = ({ run: { counts, isDryRun } }: { readonly run: EventImport }) => {
   const { imported, repeated, refused, skipped } = counts;
   const reasons = Object.entries(skipped).map(([reason, rows]) => `${formatWhole(rows)} (${reason})`);
   return (
     <p>
-      Imported: {formatWhole(imported)},{/** A dry run does not detect repeats. */}
+      Imported: {formatWhole(imported)},{/** A dry run does not detect duplicates. */}
       {!isDryRun && ` repeated: ${formatWhole(repeated)},`} refused: {formatWhole(refused)}.
       {reasons.length > 0 && ` Left out: ${reasons.join(', ')}.`}
     </p>
@@ -61,7 +61,7 @@ const Counts = ({ of: { counts, isDryRun } }: { readonly of: EventImport }) => {
 
 const maxShown = 5;
 
-const RefusedRows = ({ of: { file, refusals } }: { readonly of: EventImport }) => {
+const RefusedRows = ({ run: { file, refusals } }: { readonly run: EventImport }) => {
   const [isReading, setReading] = useState(false);
   const save = async () => {
     setReading(true);
@@ -90,10 +90,10 @@ const RefusedRows = ({ of: { file, refusals } }: { readonly of: EventImport }) =
   );
 };
 
-const Result = ({ of }: { readonly of: EventImport }) => (
+const Result = ({ run }: { readonly run: EventImport }) => (
   <>
-    {of.problem && <Problem text={of.problem} />}
-    <p role="status">{outcomeOf(of)}</p>
+    {run.problem && <Problem text={run.problem} />}
+    <p role="status">{outcomeOf(run)}</p>
   </>
 );
 
@@ -132,9 +132,9 @@ export const ImportEvents = () => {
             </span>
           )}
         </p>
-        {current && (isBusy ? <Progress of={current} /> : <Result of={current} />)}
-        {current && current.state !== 'repeated' && <Counts of={current} />}
-        {current && current.refusals.length > 0 && <RefusedRows of={current} />}
+        {current && (isBusy ? <Progress run={current} /> : <Result run={current} />)}
+        {current && current.state !== 'repeated' && <Counts run={current} />}
+        {current && current.refusals.length > 0 && <RefusedRows run={current} />}
       </div>
     </Card>
   );

@@ -1,4 +1,4 @@
-/** The imports of the account: a new one, all earlier ones, and their undo. */
+/** The account's imports: starting one, listing earlier ones, and undoing them. */
 import type { ResponseFor } from '@firsthand/client';
 import { useState } from 'preact/hooks';
 import { api } from '../../../api.ts';
@@ -13,7 +13,7 @@ import { isRunning, runningID } from './event-import.ts';
 import { ImportEvents } from './import-events.tsx';
 import { type Import, UndoImport } from './undo-import.tsx';
 
-const State = ({ of: { importID, state, kept } }: { readonly of: Import }) => {
+const State = ({ item: { importID, state, kept } }: { readonly item: Import }) => {
   if (state === 'complete') return <Badge tone="good">complete</Badge>;
   if (state === 'undoing')
     return (
@@ -68,7 +68,7 @@ const List = ({ response, reload, more }: ListProps) => (
         ) : (
           <Table
             label="Imports, newest first"
-            heads={['File', 'Contains', 'State', 'Began', ...numbers, '']}
+            headers={['File', 'Contains', 'State', 'Began', ...numbers, '']}
             numbers={numbers}
             more={more}
             rows={imports.map((each) => ({
@@ -76,10 +76,10 @@ const List = ({ response, reload, more }: ListProps) => (
               cells: [
                 each.importName,
                 each.kind,
-                <State key="state" of={each} />,
+                <State key="state" item={each} />,
                 <Time key="began" time={each.createdTime} form="long" />,
                 ...[each.imported, each.repeated, each.refused].map(formatWhole),
-                canUndo(each) && <UndoImport key="undo" of={each} after={reload} />,
+                canUndo(each) && <UndoImport key="undo" item={each} refresh={reload} />,
               ],
             }))}
           />
@@ -90,7 +90,7 @@ const List = ({ response, reload, more }: ListProps) => (
 );
 const numbers = ['Imported', 'Repeated', 'Refused'];
 
-const ImportContactsCard = ({ after }: { readonly after: () => void }) => {
+const ImportContactsCard = ({ refresh }: { readonly refresh: () => void }) => {
   const [isOpen, setOpen] = useState(false);
   return (
     <Card title="Import contacts">
@@ -105,7 +105,7 @@ const ImportContactsCard = ({ after }: { readonly after: () => void }) => {
           </button>
         </p>
       </div>
-      {isOpen && <ImportContacts close={() => setOpen(false)} after={after} />}
+      {isOpen && <ImportContacts close={() => setOpen(false)} refresh={refresh} />}
     </Card>
   );
 };
@@ -128,7 +128,7 @@ const Sections = () => {
             <p class="soft">Only owners can import events, and undo that.</p>
           </Card>
         )}
-        <ImportContactsCard after={reload} />
+        <ImportContactsCard refresh={reload} />
       </div>
       <List response={response} reload={reload} more={hasMore ? () => setLimit(maxLimit) : undefined} />
     </div>

@@ -6,11 +6,11 @@ import type { Refusal } from './event-import.ts';
 
 const maxLength = 100_000_000;
 
-/** Reads the refused rows from the imported file again, so that an import needs no memory for them. */
+/** Reads the refused rows from the imported file again, so that an import doesn't have to hold them in memory. */
 export const readRefusedRows = async (file: File, refusals: readonly Refusal[]): Promise<Blob> => {
   const reasons = new Map(refusals.map(({ line, reason }) => [line, reason]));
   const last = Math.max(...reasons.keys());
-  // Refused rows come first, because an import recognizes the file's format by its first line.
+  // Rows that could be read come first: an import detects the format from the file's first line.
   const [rows, others]: [string[], string[]] = [[], []];
   let length = 0;
   read: for await (const records of readRecords(file.stream())) {

@@ -11,13 +11,13 @@ export type Import = ResponseFor<'listImports'>['import'][number];
 
 const consequencesOf = ({ kind, imported }: Import): string =>
   kind === 'events'
-    ? `Its ${formatWhole(imported)} ${imported === 1 ? 'record is' : 'records are'} removed: events, links of browsers to contacts, and the contacts that it created. Contacts that have changed since, or that other data belongs to, stay.`
-    : 'The contacts that it created are removed, and values that it replaced are restored where they are still those of the file. Contacts that have changed since, or that other data belongs to, stay.';
+    ? `Its ${formatWhole(imported)} ${imported === 1 ? 'record is' : 'records are'} removed: events, links between browsers and contacts, and the contacts that it created. Contacts that have since been changed or used by something else stay.`
+    : 'The contacts that it created are removed, and the values that it replaced are restored, unless they have changed since. Contacts that have since been changed, linked or merged stay.';
 
-export const UndoImport = ({ of, after }: { readonly of: Import; readonly after: () => void }) => {
+export const UndoImport = ({ item, refresh }: { readonly item: Import; readonly refresh: () => void }) => {
   const [isOpen, setOpen] = useState(false);
   const close = () => setOpen(false);
-  const { importID, importName } = of;
+  const { importID, importName } = item;
   const undo = () => {
     close();
     const begin = async () => {
@@ -25,7 +25,7 @@ export const UndoImport = ({ of, after }: { readonly of: Import; readonly after:
       // Hide the import's result, which no longer holds.
       if (eventImport.peek()?.importID === importID) eventImport.value = undefined;
     };
-    return act(begin, { done: `Undoing the import of ${importName}.`, after });
+    return act(begin, { done: `Undoing the import of ${importName}.`, refresh });
   };
   return (
     <>
@@ -40,7 +40,7 @@ export const UndoImport = ({ of, after }: { readonly of: Import; readonly after:
       </button>
       {isOpen && (
         <Dialog title={`Undo the import of ${importName}?`} close={close}>
-          <p>{consequencesOf(of)}</p>
+          <p>{consequencesOf(item)}</p>
           <p>
             <strong>The undo can’t be undone</strong>, but you can import the file again.
           </p>

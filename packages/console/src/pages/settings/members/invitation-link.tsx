@@ -1,4 +1,4 @@
-/** The link of a new invitation. It is shown only once. */
+/** The link for a new invitation. It is shown only once. */
 import { root } from '../../../address.ts';
 import { SecretCard } from '../../../parts/secret-card.tsx';
 import { LoopbackWarning, Time } from '../../../parts/small.tsx';

@@ -22,7 +22,7 @@ const RemoveDialog = ({ member, close }: { readonly member: Member; readonly clo
         ? `${memberEmailaddress} can no longer sign in. Everything they created is revoked.`
         : `${memberEmailaddress} can no longer sign in.`,
       // Fails if the user has removed their own membership; the console then shows the sign-in form.
-      after: () => readMembers().catch(() => {}),
+      refresh: () => readMembers().catch(() => {}),
     });
   };
   return (
@@ -66,7 +66,7 @@ export const MemberActions = ({ member, onInvite }: MemberActionsProps) => {
         const { invitationCode, expiresTime } = await api.inviteMember({ memberEmailaddress, memberRole });
         onInvite({ memberEmailaddress, invitationCode, expiresTime });
       },
-      { done: 'The new invitation link is at the top of the page.', after: readMembers },
+      { done: 'The new invitation link is at the top of the page.', refresh: readMembers },
     );
   return (
     <>

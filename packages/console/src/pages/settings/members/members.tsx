@@ -37,7 +37,7 @@ const fileOf = (memberList: readonly Member[]) =>
 
 const Team = () => {
   const [newInvitation, setNewInvitation] = useState<NewInvitation | undefined>(undefined);
-  if (!isOwner.value) return <OwnersOnly title="Team" what="the team" />;
+  if (!isOwner.value) return <OwnersOnly title="Team" subject="the team" />;
   const memberList = members.value;
   const isMemberSession = account.value?.token?.some((token) => isThisSession(token) && token.memberID !== undefined);
   return (
@@ -66,7 +66,7 @@ const Team = () => {
         {memberList !== undefined && memberList.length > 0 && (
           <Table
             label="Members"
-            heads={['Name', 'E-mail address', 'Role', 'Last signed in', 'Passkeys', '']}
+            headers={['Name', 'E-mail address', 'Role', 'Last signed in', 'Passkeys', '']}
             rows={memberList.map((member) => ({
               key: member.memberID,
               cells: [

@@ -16,7 +16,7 @@ const RoleDialog = ({ member, close }: { readonly member: Member; readonly close
     act(() => api.updateMember({ memberID, memberRole: role }), {
       done: `The role of ${memberEmailaddress} is now ${role}.`,
       undo: () => api.updateMember({ memberID, memberRole: before }),
-      after: readMembers,
+      refresh: readMembers,
     });
   };
   return (

@@ -1,4 +1,4 @@
-/** The passkeys and password of the current member. */
+/** The current member's passkeys and password. */
 import { createPasskey } from '../../../passkeys.ts';
 import { attempt, send } from '../../../session.ts';
 
@@ -22,13 +22,13 @@ export const readCredentials = async (): Promise<Credentials | null> => {
   return data.passkeys && data;
 };
 
-/** Creates a passkey and adds it. Returns the problem text; '' if it worked. */
+/** Creates a passkey and adds it. Returns the error message; '' if it worked. */
 export const addPasskey = async (passkeyName: string): Promise<string> => {
   const { problem, passkey } = await createPasskey('to-add', {});
   return problem || (await attempt('passkeys/add', { passkey, passkeyName })).problem;
 };
 
-/** Takes the fields `password` and, if one is set, `currentPassword`. Returns the problem text; '' if it worked. */
+/** Takes the fields `password` and, if one is set, `currentPassword`. Returns the error message; '' if it worked. */
 export const changePassword = async (fields: FormData): Promise<string> =>
   (await attempt('password', Object.fromEntries(fields))).problem;
 

@@ -13,7 +13,7 @@ import { RemovePasskey } from './remove-passkey.tsx';
 
 export const OwnPasskeys = () => {
   const { value: own, reload: readAgain } = useFetch('passkeys', readCredentials);
-  /** Also updates the number of passkeys in the list of members. */
+  /** Also updates the passkey count in the member list. */
   const reload = () => {
     readAgain();
     readMembers().catch(() => {});
@@ -42,7 +42,7 @@ export const OwnPasskeys = () => {
           ) : (
             <Table
               label="Your passkeys"
-              heads={['Name', 'Added', 'Last used', '']}
+              headers={['Name', 'Added', 'Last used', '']}
               rows={passkeys.map((passkey) => ({
                 key: passkey.passkeyID,
                 cells: [

@@ -13,7 +13,7 @@ const RemoveDialog = ({ passkey, onRemove, close }: RemoveProps & { readonly clo
   const { passkeyID, passkeyName } = passkey;
   const remove = () => {
     close();
-    return act(() => removePasskey(passkeyID), { done: `Removed the passkey “${passkeyName}”.`, after: onRemove });
+    return act(() => removePasskey(passkeyID), { done: `Removed the passkey “${passkeyName}”.`, refresh: onRemove });
   };
   return (
     <Dialog title={`Remove “${passkeyName}”?`} close={close}>

@@ -27,7 +27,9 @@ it('groups requests by cause, newest first', () => {
     refused(3, tooLong, on('/a')),
     refused(5, { code: 'missing_field', field: 'event[3].eventID', message: '`eventID` is required' }, '{'),
   ]);
-  expect(causes.map(({ what, why, requests }) => [what, why, requests.map(({ refusedID }) => refusedID)])).toEqual([
+  expect(
+    causes.map(({ summary, why, requests }) => [summary, why, requests.map(({ refusedID }) => refusedID)]),
+  ).toEqual([
     ['1 event', 'the event ID is missing', ['5']],
     ['3 events from 2 pages', 'the name is longer than 255 characters', ['3', '2', '1']],
   ]);
@@ -47,7 +49,7 @@ it('groups times in seconds, although their messages contain different values', 
   expect(cause?.why).toBe('the time is in 1970: it looks like seconds, not milliseconds');
 });
 
-it('shows the wrong value of an e-mail address', () => {
+it('shows the invalid value of an e-mail address', () => {
   const field = 'contactEmailaddress';
   const problem = { code: 'invalid_field' as const, field, message: '`contactEmailaddress` must be an e-mail address' };
   const [cause] = toCauses([refused(1, problem, { contactEmailaddress: 'ann@' })]);

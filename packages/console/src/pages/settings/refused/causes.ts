@@ -6,10 +6,10 @@ export type Path = readonly (string | number)[];
 export interface Cause {
   readonly key: string;
   /** `21 events from 3 pages`. */
-  readonly what: string;
+  readonly summary: string;
   /** `the name is longer than 255 characters`. */
   readonly why: string;
-  /** The wrong value in the newest request, shortened; '' if there is none. */
+  /** The invalid value in the newest request, shortened; '' if there is none. */
   readonly sent: string;
   readonly newest: string;
   /** Newest first. */
@@ -60,7 +60,7 @@ const codeWords: Readonly<Record<string, (field: string) => string>> = {
   invalid_encoding: () => 'the request is not valid UTF-8',
 };
 
-/** The reason for a refusal, in words. Messages of the API begin with the path of the field. */
+/** The reason for a refusal, in words. API messages begin with the path of the field. */
 const whyOf = ({ code, field, message }: RefusedRequest['problem']): string => {
   const name = nameAt(pathOf(field));
   const words = codeWords[code];
@@ -97,7 +97,7 @@ const sentIn = ({ request, problem: { field } }: RefusedRequest): string => {
   return text.length > maxSentLength ? `${text.slice(0, maxSentLength)}…` : text;
 };
 
-const nouns: Readonly<Record<string, readonly [one: string, several: string]>> = {
+const nouns: Readonly<Record<string, readonly [singular: string, plural: string]>> = {
   logEvent: ['event', 'events'],
   logEvents: ['event batch', 'event batches'],
   createContact: ['contact', 'contacts'],
@@ -120,18 +120,18 @@ const pagesOf = ({ request }: RefusedRequest): string[] => {
   );
 };
 
-const whatOf = (requests: readonly RefusedRequest[]): string => {
-  const [one, several] = nouns[requests[0]?.operation ?? ''] ?? ['request', 'requests'];
+const summarize = (requests: readonly RefusedRequest[]): string => {
+  const [singular, plural] = nouns[requests[0]?.operation ?? ''] ?? ['request', 'requests'];
   const pages = new Set(requests.flatMap(pagesOf)).size;
   const from = pages === 0 ? '' : pages === 1 ? ' from 1 page' : ` from ${pages} pages`;
-  return `${requests.length} ${requests.length === 1 ? one : several}${from}`;
+  return `${requests.length} ${requests.length === 1 ? singular : plural}${from}`;
 };
 
 export const toCauses = (refused: readonly RefusedRequest[]): Cause[] => {
   const byKey = new Map<string, RefusedRequest[]>();
-  for (const one of refused) {
-    const key = `${one.operation} ${one.problem.code} ${whyOf(one.problem)}`;
-    byKey.set(key, [...(byKey.get(key) ?? []), one]);
+  for (const request of refused) {
+    const key = `${request.operation} ${request.problem.code} ${whyOf(request.problem)}`;
+    byKey.set(key, [...(byKey.get(key) ?? []), request]);
   }
   return [...byKey]
     .map(([key, requests]) => {
@@ -139,7 +139,7 @@ export const toCauses = (refused: readonly RefusedRequest[]): Cause[] => {
       const [first] = sorted as [RefusedRequest];
       return {
         key,
-        what: whatOf(sorted),
+        summary: summarize(sorted),
         why: whyOf(first.problem),
         sent: sentIn(first),
         newest: first.refusedTime,

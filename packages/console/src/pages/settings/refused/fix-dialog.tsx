@@ -24,7 +24,7 @@ interface FixDialogProps {
   readonly close: () => void;
 }
 
-/** An input of the form. If there are several requests, there is one input for each distinct wrong value. */
+/** An input of the form. If there are several requests, there is one input for each distinct invalid value. */
 interface Input {
   readonly key: string;
   readonly label: string;
@@ -44,13 +44,13 @@ const wrongPathOf = ({ problem, request }: RefusedRequest): Path =>
 
 const wrongKey = (text: string): string => `wrong ${text}`;
 
-/** The inputs, beginning with the wrong field. If there is only one request, its other editable fields follow. */
+/** The inputs, beginning with the invalid field. If there is only one request, its other editable fields follow. */
 const inputsOf = ({ requests }: Cause): Input[] => {
   const [first] = requests as readonly [RefusedRequest];
   const wrong = wrongPathOf(first);
   if (wrong.length === 0) return [];
   const label = labelOf(first.request, wrong);
-  const texts = [...new Set(requests.map((one) => textAt(one, wrongPathOf(one))))];
+  const texts = [...new Set(requests.map((request) => textAt(request, wrongPathOf(request))))];
   const ofWrong = texts.map((before) => ({
     key: wrongKey(before),
     label: texts.length > 1 && before ? `${label} “${shorten(before)}”` : label,
@@ -74,7 +74,7 @@ const inputsOf = ({ requests }: Cause): Input[] => {
 const profiles = () => (account.value?.profile ?? []).filter(({ mergedInto }) => mergedInto === undefined);
 
 export const FixDialog = ({ cause, done, close }: FixDialogProps) => {
-  const { requests, why, what } = cause;
+  const { requests, why, summary } = cause;
   const [first] = requests as readonly [RefusedRequest];
   const maxLength = maxLengthIn(first);
   const [cuts, setCuts] = useState(maxLength !== undefined);
@@ -83,16 +83,16 @@ export const FixDialog = ({ cause, done, close }: FixDialogProps) => {
   const [problem, setProblem] = useState('');
   const inputs = inputsOf(cause);
   const wrongText = wrongPathOf(first).join();
-  const fix = (one: RefusedRequest) => {
-    const wrong = wrongPathOf(one);
-    const before = textAt(one, wrong);
+  const fix = (refused: RefusedRequest) => {
+    const wrong = wrongPathOf(refused);
+    const before = textAt(refused, wrong);
     const fixed = values[wrongKey(before)] ?? (cuts ? before.slice(0, maxLength) : undefined);
     const others = inputs.filter(({ key, path }) => path.join() !== wrongText && values[key] !== undefined);
-    return fixOf(one, [
+    return fixOf(refused, [
       ...(fixed === undefined || wrong.length === 0
         ? []
-        : [[wrong, typedAs(valueAt(one.request, wrong), fixed)] as const]),
-      ...others.map(({ key, path }) => [path, typedAs(valueAt(one.request, path), values[key] as string)] as const),
+        : [[wrong, typedAs(valueAt(refused.request, wrong), fixed)] as const]),
+      ...others.map(({ key, path }) => [path, typedAs(valueAt(refused.request, path), values[key] as string)] as const),
     ]);
   };
   const submit = async () => {
@@ -105,7 +105,7 @@ export const FixDialog = ({ cause, done, close }: FixDialogProps) => {
   };
   return (
     <DialogForm
-      title={`Fix ${what}`}
+      title={`Fix ${summary}`}
       close={close}
       action={requests.length === 1 ? 'Send' : `Send all ${requests.length}`}
       submit={submit}

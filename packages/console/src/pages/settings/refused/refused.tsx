@@ -32,7 +32,7 @@ interface CauseProps {
 }
 
 const CauseEntry = ({ cause, reload }: CauseProps) => {
-  const { what, why, sent, newest, requests } = cause;
+  const { summary, why, sent, newest, requests } = cause;
   const [isFixing, setFixing] = useState(false);
   const [isBusy, setBusy] = useState(false);
   const all = requests.length > 1 ? ' all' : '';
@@ -55,7 +55,7 @@ const CauseEntry = ({ cause, reload }: CauseProps) => {
     <li>
       <div class="item-head">
         <strong>
-          {what}: {why}
+          {summary}: {why}
         </strong>
         {sent && <span>sent: “{sent}”</span>}
         {requests.every(({ robot }) => robot) && <Badge>bot</Badge>}
@@ -107,10 +107,10 @@ const WrongTokens = () => (
   </p>
 );
 
-/** The maximum number of requests to group. The rest appear after some of these are resolved. */
+/** The maximum number of requests to group. The rest appear as these are resolved. */
 const maxRead = 1_000;
 
-/** Reads all pages: the list starts with the oldest, and causes are grouped over all of it. */
+/** Reads all pages: the list starts with the oldest request, and a cause can group requests from any page. */
 const readAll = async (signal: AbortSignal) => {
   const all: RefusedRequest[] = [];
   for (let cursor: string | undefined; ; ) {
@@ -159,4 +159,4 @@ const List = () => {
 };
 
 export const RefusedRequests = () =>
-  isOwner.value ? <List /> : <OwnersOnly title="Refused requests" what="refused requests" />;
+  isOwner.value ? <List /> : <OwnersOnly title="Refused requests" subject="refused requests" />;

@@ -6,7 +6,7 @@ import type { RefusedRequest } from './request.ts';
 
 type Fix = Readonly<Record<string, unknown>>;
 
-/** The replacement fields for a request that set the values at the given paths. */
+/** The fields to replace in a request so that the given paths have the given values. */
 export const fixOf = ({ request }: RefusedRequest, values: readonly (readonly [Path, unknown])[]): Fix | undefined => {
   if (typeof request !== 'object' || values.length === 0) return undefined;
   const fixed = values.reduce<unknown>((before, [path, value]) => withValue(before, path, value), request) as Fix;
@@ -15,19 +15,19 @@ export const fixOf = ({ request }: RefusedRequest, values: readonly (readonly [P
 
 interface Outcome {
   readonly done: number;
-  /** Why the first failure happened; '' if all succeeded. */
+  /** The reason for the first failure; '' if all succeeded. */
   readonly problem: string;
 }
 
-/** Processes the requests one after the other, oldest first, so that their events keep their order. */
+/** Processes the requests request after the other, oldest first, so that their events keep their order. */
 const withEach = async (
   refused: readonly RefusedRequest[],
-  work: (one: RefusedRequest) => Promise<string>,
+  work: (request: RefusedRequest) => Promise<string>,
 ): Promise<Outcome> => {
   let done = 0;
   let problem = '';
-  for (const one of refused.toReversed()) {
-    const failure = await work(one).catch(messageOf);
+  for (const request of refused.toReversed()) {
+    const failure = await work(request).catch(messageOf);
     if (failure === '') done += 1;
     else problem ||= failure;
   }
@@ -36,10 +36,10 @@ const withEach = async (
 
 export const sendAll = (
   refused: readonly RefusedRequest[],
-  fix: (one: RefusedRequest) => Fix | undefined = () => undefined,
+  fix: (request: RefusedRequest) => Fix | undefined = () => undefined,
 ): Promise<Outcome> =>
-  withEach(refused, async (one) => {
-    const { replayed, problem } = await api.replayRefused({ refusedID: one.refusedID, fix: fix(one) });
+  withEach(refused, async (request) => {
+    const { replayed, problem } = await api.replayRefused({ refusedID: request.refusedID, fix: fix(request) });
     return replayed ? '' : (problem?.message ?? 'The request was refused again.');
   });
 
@@ -73,8 +73,8 @@ export const allowanceFor = ({ problem, request }: RefusedRequest) => {
 /** Adds the IDs used in the requests to the catalogue, then resends the requests. */
 export const allowAll = async (refused: readonly RefusedRequest[]): Promise<Outcome> => {
   const allowed = new Set<string>();
-  for (const one of refused) {
-    const allowance = allowanceFor(one);
+  for (const request of refused) {
+    const allowance = allowanceFor(request);
     const text = JSON.stringify(allowance);
     if (allowance === undefined || allowed.has(text)) continue;
     allowed.add(text);

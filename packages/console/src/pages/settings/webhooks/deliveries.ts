@@ -1,4 +1,4 @@
-/** Reads and resends the messages of a webhook. */
+/** Reads and resends a webhook's messages. */
 import { api } from '../../../api.ts';
 import { type Delivery, toRuns, type Webhook } from './webhook.ts';
 
@@ -6,7 +6,7 @@ import { type Delivery, toRuns, type Webhook } from './webhook.ts';
 const maxListed = 100;
 const enough = 20;
 
-/** Reads the messages after a sequence, up to those that were not sent yet, of which it reads one page at most. */
+/** Reads the messages after a sequence, including at most one page of those that have not been sent yet. */
 const readAfter = async ({ webhookID, sequence }: Webhook, start: number, signal: AbortSignal): Promise<Delivery[]> => {
   const all: Delivery[] = [];
   for (let after = start, more = true; more && (after < sequence || after === start); ) {
@@ -18,8 +18,8 @@ const readAfter = async ({ webhookID, sequence }: Webhook, start: number, signal
 };
 
 /**
- * Reads the latest messages, newest first. A range of sequences can contain few messages, because events that the
- * webhook does not send have sequences too; then a longer range is read.
+ * Reads the latest messages, newest first. If a range of sequences contains few messages, because most belong to events
+ * that the webhook does not send, reads a longer range.
  */
 export const readRecent = async (webhook: Webhook, signal: AbortSignal): Promise<Delivery[]> => {
   let recent: Delivery[] = [];
@@ -30,11 +30,11 @@ export const readRecent = async (webhook: Webhook, signal: AbortSignal): Promise
   return recent.slice(-maxListed).toReversed();
 };
 
-/** Reads the first messages that failed and were not delivered since, oldest first. */
+/** Reads the first messages that failed and have not been delivered since, oldest first. */
 export const readFailed = async ({ webhookID }: Webhook, signal: AbortSignal): Promise<Delivery[]> =>
   (await api.listWebhookDeliveries({ webhookID, failed: true, limit: maxListed }, { signal })).delivery;
 
-/** Resends all messages that failed and were not delivered since. Returns their number. */
+/** Resends all messages that failed and have not been delivered since. Returns their number. */
 export const resendFailed = async (webhookID: string): Promise<number> => {
   let messages = 0;
   for (let after = 0, more = true; more; ) {

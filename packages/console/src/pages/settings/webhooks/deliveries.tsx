@@ -1,4 +1,4 @@
-/** The recent or failed messages of a webhook, with buttons to resend them. */
+/** A webhook's recent or failed messages, with buttons to resend them. */
 import { useState } from 'preact/hooks';
 import { api } from '../../../api.ts';
 import { ResponseView } from '../../../parts/card.tsx';
@@ -17,13 +17,13 @@ const states = {
   failed: ['bad', 'failed'],
 } as const;
 
-const State = ({ of: { state, attempts } }: { readonly of: Delivery }) => {
+const State = ({ delivery: { state, attempts } }: { readonly delivery: Delivery }) => {
   const [tone, label] = states[state];
   // A message that was resent has no failed attempts.
   return <Badge tone={tone}>{state === 'retrying' && attempts === 0 ? 'resending' : label}</Badge>;
 };
 
-const Message = ({ of: { type, payload } }: { readonly of: Delivery }) => {
+const Message = ({ delivery: { type, payload } }: { readonly delivery: Delivery }) => {
   const { timestamp, data } = payload as { timestamp: string; data: { eventName?: string } };
   return (
     <>
@@ -42,30 +42,32 @@ const Message = ({ of: { type, payload } }: { readonly of: Delivery }) => {
   );
 };
 
-const LastResponse = ({ of: { error, responseText } }: { readonly of: Delivery }) => (
+const LastResponse = ({ delivery: { error, responseText } }: { readonly delivery: Delivery }) => (
   <>
     {error}
     {responseText && <p class="soft">{quote(responseText)}</p>}
   </>
 );
 
-/** A webhook that waits after failures sends nothing before it resumes. */
-const NextAttempt = ({ of, webhook }: { readonly of: Delivery; readonly webhook: Webhook }) => {
-  if (of.nextAttemptTime === undefined) return null;
+/** A webhook that is waiting after failures sends nothing until the wait is over. */
+const NextAttempt = ({ delivery, webhook }: { readonly delivery: Delivery; readonly webhook: Webhook }) => {
+  if (delivery.nextAttemptTime === undefined) return null;
   if (webhook.state !== 'active') return <>when the webhook is resumed</>;
-  const [time] = [of.nextAttemptTime, webhook.waitUntilTime ?? ''].toSorted().slice(-1) as [string];
+  const [time] = [delivery.nextAttemptTime, webhook.waitUntilTime ?? ''].toSorted().slice(-1) as [string];
   return Date.parse(time) < Date.now() + 60_000 ? <>within a minute</> : <RelativeTime time={time} />;
 };
 
 const pollMs = 3_000;
 const numbers = ['Failed attempts'];
 
-export const Deliveries = ({ of }: { readonly of: Webhook }) => {
-  const { webhookID, retrying } = of;
+export const Deliveries = ({ webhook }: { readonly webhook: Webhook }) => {
+  const { webhookID, retrying } = webhook;
   const [onlyFailed, setOnlyFailed] = useState(retrying > 0);
   const [isBusy, setBusy] = useState(false);
   const read = onlyFailed ? readFailed : readRecent;
-  const response = useFetch(`messages ${webhookID} ${onlyFailed}`, (signal) => read(of, signal), { everyMs: pollMs });
+  const response = useFetch(`messages ${webhookID} ${onlyFailed}`, (signal) => read(webhook, signal), {
+    everyMs: pollMs,
+  });
   const resend = async (send: () => Promise<number>) => {
     setBusy(true);
     await act(send, (messages) => ({
@@ -73,7 +75,7 @@ export const Deliveries = ({ of }: { readonly of: Webhook }) => {
         messages === 1
           ? 'One message will be sent again, with the same ID.'
           : `${formatWhole(messages)} messages will be sent again, with the same IDs.`,
-      after: response.reload,
+      refresh: response.reload,
     }));
     setBusy(false);
   };
@@ -83,11 +85,11 @@ export const Deliveries = ({ of }: { readonly of: Webhook }) => {
     return {
       key: messageID,
       cells: [
-        <Message key="message" of={delivery} />,
-        <State key="state" of={delivery} />,
+        <Message key="message" delivery={delivery} />,
+        <State key="state" delivery={delivery} />,
         attempts > 0 && formatWhole(attempts),
-        <LastResponse key="response" of={delivery} />,
-        <NextAttempt key="next" of={delivery} webhook={of} />,
+        <LastResponse key="response" delivery={delivery} />,
+        <NextAttempt key="next" delivery={delivery} webhook={webhook} />,
         state !== 'waiting' && (
           <button
             key="resend"
@@ -131,7 +133,7 @@ export const Deliveries = ({ of }: { readonly of: Webhook }) => {
           ) : (
             <Table
               label={onlyFailed ? 'Failed messages, oldest first' : 'Recent messages, newest first'}
-              heads={['Message', 'State', ...numbers, 'Last failure', 'Next attempt', '']}
+              headers={['Message', 'State', ...numbers, 'Last failure', 'Next attempt', '']}
               numbers={numbers}
               rows={deliveries.map(rowOf)}
             />

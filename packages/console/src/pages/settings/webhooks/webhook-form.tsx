@@ -58,7 +58,7 @@ const EventNames = ({ text, problem, change }: EventNamesProps) => {
 type Values = Pick<Webhook, 'url' | 'description' | 'type' | 'eventName' | 'payload'>;
 const blank: Values = { url: '', description: '', type: [], eventName: [], payload: 'thin' };
 
-/** Only the fields that differ, so that the form does not undo what another owner has changed. */
+/** Only the fields that differ, so that the form does not undo another owner's changes. */
 const changesOf = (before: Values, values: Values): Partial<Values> =>
   Object.fromEntries(
     Object.entries(values).filter(
@@ -68,22 +68,22 @@ const changesOf = (before: Values, values: Values): Partial<Values> =>
 
 interface WebhookFormProps {
   /** Absent: creates a webhook. */
-  readonly of?: Webhook;
+  readonly webhook?: Webhook;
   readonly close: () => void;
   readonly reload: () => void;
   readonly onSecret: (secret: NewSecret) => void;
 }
 
-export const WebhookForm = ({ of, close, reload, onSecret }: WebhookFormProps) => {
-  // The list is read repeatedly, so `of` may change while the dialog is open.
-  const [before] = useState<Values>(of ?? blank);
+export const WebhookForm = ({ webhook, close, reload, onSecret }: WebhookFormProps) => {
+  // The list is polled, so `webhook` may change while the dialog is open.
+  const [before] = useState<Values>(webhook ?? blank);
   const [values, setValues] = useState(before);
   const [eventText, setEventText] = useState(values.eventName.join('\n'));
   const [problem, setProblem] = useState<{ readonly field: string; readonly text: string }>();
   const [isBusy, setBusy] = useState(false);
   const set = (changed: Partial<Values>) => setValues({ ...values, ...changed });
   const { url, description, type, payload } = values;
-  /** The error of a field, such as `eventName` for a problem of `eventName[2]`. */
+  /** The error for a field. An error for `eventName[2]` is shown at `eventName`. */
   const problemOf = (name: keyof Values) => (problem?.field.startsWith(name) ? problem.text : undefined);
   const isOfField = problem !== undefined && Object.keys(blank).some((name) => problem.field.startsWith(name));
   const submit = async () => {
@@ -94,7 +94,7 @@ export const WebhookForm = ({ of, close, reload, onSecret }: WebhookFormProps) =
       eventName: type.includes('event.logged') ? toNames(eventText) : values.eventName,
     };
     try {
-      if (of) await api.updateWebhook({ webhookID: of.webhookID, ...changesOf(before, filled) });
+      if (webhook) await api.updateWebhook({ webhookID: webhook.webhookID, ...changesOf(before, filled) });
       else onSecret({ ...filled, ...(await api.createWebhook(filled)) });
       close();
       reload();
@@ -106,9 +106,9 @@ export const WebhookForm = ({ of, close, reload, onSecret }: WebhookFormProps) =
   const typeProblem = problemOf('type');
   return (
     <DialogForm
-      title={of ? 'Edit the webhook' : 'Add a webhook'}
+      title={webhook ? 'Edit the webhook' : 'Add a webhook'}
       close={close}
-      action={of ? 'Save' : 'Add'}
+      action={webhook ? 'Save' : 'Add'}
       submit={submit}
       problem={isOfField ? '' : (problem?.text ?? '')}
       isDisabled={isBusy}

@@ -1,4 +1,4 @@
-/** A webhook of the list: what it sends, its state in words, its actions and its messages. */
+/** A webhook in the list: what it sends, its state in words, its actions and its messages. */
 import type { ResponseFor } from '@firsthand/client';
 import { useState } from 'preact/hooks';
 import { api, messageOf } from '../../../api.ts';
@@ -12,7 +12,7 @@ import { WebhookForm } from './webhook-form.tsx';
 import type { NewSecret } from './webhook-secret.tsx';
 
 interface WebhookProps {
-  readonly of: Webhook;
+  readonly webhook: Webhook;
   readonly reload: () => void;
 }
 
@@ -20,14 +20,14 @@ interface WebhookItemProps extends WebhookProps {
   readonly onSecret: (secret: NewSecret) => void;
 }
 
-const StateBadge = ({ of: { state, waitUntilTime } }: { readonly of: Webhook }) => {
+const StateBadge = ({ webhook: { state, waitUntilTime } }: { readonly webhook: Webhook }) => {
   if (state === 'disabled') return <Badge tone="bad">disabled</Badge>;
   if (state === 'paused') return <Badge>paused</Badge>;
   return waitUntilTime ? <Badge tone="open">waiting</Badge> : <Badge tone="good">active</Badge>;
 };
 
-const State = ({ of }: { readonly of: Webhook }) => {
-  const { state, disabledReason, waitUntilTime, retrying, lastSuccessTime, lastFailureTime, lastFailure } = of;
+const State = ({ webhook }: { readonly webhook: Webhook }) => {
+  const { state, disabledReason, waitUntilTime, retrying, lastSuccessTime, lastFailureTime, lastFailure } = webhook;
   return (
     <p>
       {disabledReason && `${disabledReasons[disabledReason]} `}
@@ -59,9 +59,9 @@ const State = ({ of }: { readonly of: Webhook }) => {
 
 type TestResult = ResponseFor<'testWebhook'> | { readonly problem: string };
 
-const Test = ({ of }: { readonly of: TestResult }) => {
-  if ('problem' in of) return <Problem text={of.problem} />;
-  const { delivered, httpStatus, error, responseText } = of;
+const Test = ({ result }: { readonly result: TestResult }) => {
+  if ('problem' in result) return <Problem text={result.problem} />;
+  const { delivered, httpStatus, error, responseText } = result;
   const beginning = responseText && ` The response begins with “${quote(responseText)}”.`;
   return delivered ? (
     <p role="status">The endpoint accepted the test message (HTTP {httpStatus}).</p>
@@ -70,11 +70,14 @@ const Test = ({ of }: { readonly of: TestResult }) => {
   );
 };
 
-const RemoveDialog = ({ of, reload, close }: WebhookProps & { readonly close: () => void }) => {
-  const name = nameOfWebhook(of);
+const RemoveDialog = ({ webhook, reload, close }: WebhookProps & { readonly close: () => void }) => {
+  const name = nameOfWebhook(webhook);
   const remove = () => {
     close();
-    return act(() => api.deleteWebhook({ webhookID: of.webhookID }), { done: `Removed ${name}.`, after: reload });
+    return act(() => api.deleteWebhook({ webhookID: webhook.webhookID }), {
+      done: `Removed ${name}.`,
+      refresh: reload,
+    });
   };
   return (
     <DialogForm title={`Remove ${name}?`} close={close} action="Remove webhook" submit={remove} isDanger>
@@ -86,16 +89,16 @@ const RemoveDialog = ({ of, reload, close }: WebhookProps & { readonly close: ()
   );
 };
 
-const RotateDialog = ({ of, reload, onSecret, close }: WebhookItemProps & { readonly close: () => void }) => {
-  const { webhookID } = of;
+const RotateDialog = ({ webhook, reload, onSecret, close }: WebhookItemProps & { readonly close: () => void }) => {
+  const { webhookID } = webhook;
   const rotate = () => {
     close();
-    const rotated = async () => onSecret({ ...of, ...(await api.rotateWebhookSecret({ webhookID })) });
-    return act(rotated, { done: 'The new secret is at the top of the page.', after: reload });
+    const rotated = async () => onSecret({ ...webhook, ...(await api.rotateWebhookSecret({ webhookID })) });
+    return act(rotated, { done: 'The new secret is at the top of the page.', refresh: reload });
   };
   return (
     <DialogForm
-      title={`New secret for ${nameOfWebhook(of)}?`}
+      title={`New secret for ${nameOfWebhook(webhook)}?`}
       close={close}
       action="Create a new secret"
       submit={rotate}
@@ -115,9 +118,9 @@ const dialogs = {
 };
 
 export const WebhookItem = (props: WebhookItemProps) => {
-  const { of, reload } = props;
-  const { webhookID, url, description, state, payload, previousSecretUntilTime } = of;
-  const name = nameOfWebhook(of);
+  const { webhook, reload } = props;
+  const { webhookID, url, description, state, payload, previousSecretUntilTime } = webhook;
+  const name = nameOfWebhook(webhook);
   const [dialog, setDialog] = useState<keyof typeof dialogs>();
   const [test, setTest] = useState<TestResult>();
   const [isTesting, setTesting] = useState(false);
@@ -134,20 +137,20 @@ export const WebhookItem = (props: WebhookItemProps) => {
   const setState = (next: 'active' | 'paused') =>
     act(() => api.updateWebhook({ webhookID, state: next }), {
       done: next === 'paused' ? `Paused ${name}.` : `Resumed ${name}. It continues where it stopped.`,
-      after: reload,
+      refresh: reload,
     });
   return (
     <li>
       <div class="item-head">
         <strong>{name}</strong>
-        <StateBadge of={of} />
+        <StateBadge webhook={webhook} />
         {description && <code>{url}</code>}
       </div>
       <p class="soft">
-        {describeTypes(of).join(' · ')}. Messages contain{' '}
+        {describeTypes(webhook).join(' · ')}. Messages contain{' '}
         {payload === 'thin' ? 'IDs only' : 'the whole event or contact'}.
       </p>
-      <State of={of} />
+      <State webhook={webhook} />
       {previousSecretUntilTime && (
         <p class="soft">
           Messages are signed with both secrets until <Time time={previousSecretUntilTime} form="long" />.
@@ -173,10 +176,10 @@ export const WebhookItem = (props: WebhookItemProps) => {
           </button>
         ))}
       </p>
-      {test && <Test of={test} />}
+      {test && <Test result={test} />}
       <details onToggle={(event) => setListing(event.currentTarget.open)}>
         <summary>Messages</summary>
-        {isListing && <Deliveries of={of} />}
+        {isListing && <Deliveries webhook={webhook} />}
       </details>
       {Dialog && <Dialog {...props} close={() => setDialog(undefined)} />}
     </li>

@@ -1,4 +1,4 @@
-/** The secret of a new webhook, or the new secret of a webhook. */
+/** The secret of a new webhook, or an existing webhook's new secret. */
 import { SecretCard } from '../../../parts/secret-card.tsx';
 import { Time } from '../../../parts/small.tsx';
 import { nameOfWebhook, type Webhook } from './webhook.ts';
@@ -9,10 +9,10 @@ export interface NewSecret extends Pick<Webhook, 'webhookID' | 'description' | '
   readonly previousSecretUntilTime?: string | undefined;
 }
 
-export const WebhookSecret = ({ of, close }: { readonly of: NewSecret; readonly close: () => void }) => {
-  const { secret, previousSecretUntilTime } = of;
+export const WebhookSecret = ({ created, close }: { readonly created: NewSecret; readonly close: () => void }) => {
+  const { secret, previousSecretUntilTime } = created;
   return (
-    <SecretCard title={`Secret of ${nameOfWebhook(of)}`} secret={secret} done="I’ve saved it" close={close}>
+    <SecretCard title={`Secret of ${nameOfWebhook(created)}`} secret={secret} done="I’ve saved it" close={close}>
       <p>
         <strong>Copy it now. It won’t be shown again.</strong> With this secret, the receiver verifies the signature of
         each message, by any library for Standard Webhooks.

@@ -1,4 +1,4 @@
-/** The words for a webhook, and the runs of messages that are resent. */
+/** Tests the words for a webhook, and the runs of messages to resend. */
 import { describe, expect, it } from 'vitest';
 import { describeTypes, toRuns, type Webhook } from './webhook.ts';
 
@@ -10,7 +10,7 @@ describe('describeTypes', () => {
     [{ eventName: ['Bought', 'Returned'] }, 'An event is logged (Bought, Returned)'],
     [{ attrID: 'plan' }, 'An event is logged (with plan)'],
     [{ eventName: ['Bought'], attrID: 'plan', attrValue: 'pro' }, 'An event is logged (Bought, with plan = pro)'],
-  ])('adds the conditions %j to the events only', (conditions, words) => {
+  ])('adds the conditions %j only to the event type', (conditions, words) => {
     expect(describeTypes({ ...webhook, ...conditions } as unknown as Webhook)).toEqual([
       words,
       'Two contacts are merged',

@@ -1,4 +1,4 @@
-/** Webhooks and their messages, as the API lists them, and what the page calls them. */
+/** Webhooks and their messages as the API returns them, and the page's words for them. */
 import type { ResponseFor } from '@firsthand/client';
 
 export type Webhook = ResponseFor<'listWebhooks'>['webhook'][number];
@@ -8,12 +8,12 @@ export type Delivery = ResponseFor<'listWebhookDeliveries'>['delivery'][number];
 export const typeLabels: Readonly<Record<WebhookType, string>> = {
   'event.logged': 'An event is logged',
   'contact.created': 'A contact is created',
-  'contact.updated': 'The details of a contact change',
+  'contact.updated': 'A contact’s details change',
   'contact.recognized': 'A visitor is recognized as a contact',
   'contact.merged': 'Two contacts are merged',
-  'contact.unmerged': 'The merge of two contacts is undone',
+  'contact.unmerged': 'A merge of two contacts is undone',
   'contact.erased': 'A contact is erased',
-  'link.voided': 'The link of a visitor to a contact is ignored',
+  'link.voided': 'A visitor’s link to a contact is ignored',
   'link.restored': 'An ignored link is restored',
 };
 

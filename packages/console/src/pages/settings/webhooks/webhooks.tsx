@@ -19,7 +19,7 @@ export const Webhooks = () => {
   const actions = { reload, onSecret: setNewSecret };
   return (
     <div class="settings">
-      {newSecret && <WebhookSecret of={newSecret} close={() => setNewSecret(undefined)} />}
+      {newSecret && <WebhookSecret created={newSecret} close={() => setNewSecret(undefined)} />}
       <Card
         title={`Webhooks${value ? ` · ${formatWhole(value.webhook.length)}` : ''}`}
         tools={
@@ -34,14 +34,14 @@ export const Webhooks = () => {
             webhook.length === 0 ? (
               <EmptyState title="No webhooks">
                 <p class="soft">
-                  A webhook sends events and changes of contacts to your own server or another service, as they happen:{' '}
+                  A webhook sends events and contact changes to your own server or another service, as they happen:{' '}
                   <a href="../docs/webhooks">How to receive them</a>.
                 </p>
               </EmptyState>
             ) : (
               <ul class="items">
                 {webhook.map((each) => (
-                  <WebhookItem key={each.webhookID} of={each} {...actions} />
+                  <WebhookItem key={each.webhookID} webhook={each} {...actions} />
                 ))}
               </ul>
             )
