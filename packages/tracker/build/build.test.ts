@@ -52,8 +52,8 @@ test('accesses document properties only through the prototype, including those t
 test.for([
   ['abcc', true, 'two functions share a letter'],
   ['aacd', false, 'a scope declares a letter twice'],
-  ['abad', false, 'an inner variable hides an outer variable that is used there'],
-  ['fbcd', false, 'a variable hides a global that is used there'],
+  ['abad', false, 'an inner variable shadows an outer variable that is used there'],
+  ['fbcd', false, 'a variable shadows a global that is used there'],
   ['abc', false, 'a variable has no letter'],
 ] as const)('validates the variable names %s (valid: %s): %s', async ([names, isValid]) => {
   const numbered = await numberVariables('(()=>{let a=1,b=2;f(c=>a+b+c,d=>d)})()');
@@ -62,14 +62,18 @@ test.for([
 });
 
 test.for([
-  ['let a=1,b=2;f(c=>a+b+c,d=>d)', [[1, 2], [0, 2], [0, 1], []], 'a function may hide a variable that it does not use'],
-  ['let a=1;try{f(a)}catch(b){f(a,b)}', [[1], [0]], 'a catch parameter must not hide a variable that the block uses'],
+  [
+    'let a=1,b=2;f(c=>a+b+c,d=>d)',
+    [[1, 2], [0, 2], [0, 1], []],
+    'a function may shadow a variable that it does not use',
+  ],
+  ['let a=1;try{f(a)}catch(b){f(a,b)}', [[1], [0]], 'a catch parameter must not shadow a variable that the block uses'],
   ['{let a=1;var b=a}', [[1], [0]], 'a `var` is declared in every block around it'],
   ['{let a=1;f(a)}{let b=1;f(b)}', [[], []], 'variables of sibling blocks do not conflict'],
   [
     'function a(b){for(let[c,{d}]of b)f(c,d)}f(a)',
     [[], [2, 3], [1, 3], [1, 2]],
-    'a loop variable must not hide the value that the loop iterates over',
+    'a loop variable must not shadow the value that the loop iterates over',
   ],
 ] as const)('finds in %s the conflicts %j: %s', async ([body, conflicts]) => {
   expect(findConflicts(await numberVariables(`(()=>{${body}})()`))).toEqual(conflicts);

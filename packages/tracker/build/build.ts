@@ -3,7 +3,7 @@
  *
  * Each of the three scripts is written, with its compressed forms, under its own name and under a name with a
  * fingerprint of its content. `integrity.json` lists the fingerprinted names and the `integrity` values; `licenses.txt`
- * has the notices that the scripts have no room for.
+ * has the notices, which would bloat the scripts.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -32,7 +32,7 @@ type ScriptSize = { readonly file: string; readonly bytes: number; readonly brot
 
 /** Builds all files into `folder`. Returns the size of each script, uncompressed and compressed with brotli. */
 export const buildTracker = async (folder: string): Promise<ScriptSize[]> => {
-  // Imported only if there is something to build, because the minifiers take long to load.
+  // Imported only if there is something to build, because the minifiers are slow to load.
   const { bundleScript, toBrotli } = await import('./bundle.ts');
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, 'snippet.html'), snippet);

@@ -8,7 +8,7 @@ import { minify } from 'terser';
 import uglify from 'uglify-js';
 import { prunePackages } from './prune-packages.ts';
 
-/** Returns the letters that `names.ts` chose for the variables of a script, in the order of their numbers. */
+/** Returns the letters that `names.ts` chose for a script's variables, in the order of their numbers. */
 export const readChosenNames = (entry: string): string =>
   JSON.parse(readFileSync(new URL('names.json', import.meta.url), 'utf8'))[entry];
 
@@ -22,7 +22,7 @@ export const createBundleOptions = (entries: readonly string[]) =>
   ({
     entryPoints: entries.map((entry) => fileURLToPath(new URL(`../src/${entry}.ts`, import.meta.url))),
     bundle: true,
-    // UglifyJS and terser do the rest of the minifying: their result is 9 % smaller than esbuild's.
+    // UglifyJS and terser do the rest of the minification: their result is 9% smaller than esbuild's.
     minifySyntax: true,
     format: 'esm',
     platform: 'browser',

@@ -1,4 +1,4 @@
-/** Finds the variables of a script that must not have the same letter. */
+/** Finds variables in a script that must not have the same letter. */
 import { type AnyNode, parse } from 'acorn';
 
 type Scope = { readonly from: number; readonly to: number; readonly outer: Scope | undefined };
@@ -78,7 +78,7 @@ const findVariables = (numbered: string): Variable[] => {
 const isWithin = (scope: Scope, outer: Scope): boolean =>
   scope.outer !== undefined && (scope.outer === outer || isWithin(scope.outer, outer));
 
-/** Whether a scope declares both variables, or the scope of `other` would hide a use of `variable`. */
+/** Whether a scope declares both variables, or the scope of `other` would shadow a use of `variable`. */
 const isHidden = (variable: Variable, other: Variable): boolean =>
   [...variable.scopes].some((outer) =>
     [...other.scopes].some(

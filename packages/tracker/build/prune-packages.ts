@@ -1,7 +1,7 @@
 /**
- * Removes the code of js-cookie and nanoid that our calls don't need, and gives js-cookie `src/document.ts` as its
- * `document`, which elements of the page can't change. The build fails if a new version of a package lacks the code to
- * be replaced.
+ * Removes the js-cookie and nanoid code that our calls don't need, and gives js-cookie `src/document.ts` as its
+ * `document`, which page elements can't change. The build fails if a new version of a package lacks the code to be
+ * replaced.
  *
  * All calls to js-cookie are in `src/identity/cookie.ts`: `get` with a name, and `set` with a new object of attributes,
  * which are all strings. Neither names nor values need escaping.
@@ -34,14 +34,14 @@ const jsCookieChanges: readonly Change[] = [
   [/attributes\[attributeName\]\.split\(';'\)\[0\]/, 'attributes[attributeName]'],
   // If the page has no cookies, this yields a cookie with an empty name, which never matches ours.
   [/document\.cookie \? document\.cookie\.split\('; '\) : \[\]/, "document.cookie.split('; ')"],
-  // Our values contain no `=`. Of other cookies, only the name is used.
+  // Our values contain no `=`. For other cookies, only the name is used.
   [/parts\.slice\(1\)\.join\('='\)/, 'parts[1]'],
   // The first cookie with that name wins. Its value needs no decoding, so this cannot throw.
   [
     / {4}var jar = \{\};\n([\s\S]*?)\n {6}try \{[\s\S]*?\n {4}\}\n\n {4}return name \? jar\[name\] : jar\n/,
     '$1\n      if (parts[0] === name) return value\n    }\n',
   ],
-  // We need only one pair of `set` and `get`, so no function that creates such pairs.
+  // We need only one `set` and `get` pair, so no function that creates such pairs.
   [
     /function init\(converter, defaultAttributes\) \{\n([\s\S]*?)\n {2}return Object\.create\([\s\S]*?\n {2}\)\n\}/,
     '$1',

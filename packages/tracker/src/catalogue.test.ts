@@ -101,7 +101,7 @@ test('accepts an interface as the attributes of a contact', () => {
   expect(tracker.createContact).toBeTypeOf('function');
 });
 
-test('accepts an interface as default attributes, and any tracker for page views', () => {
+test('accepts an interface as default attributes, and a tracker with any catalogue for page views', () => {
   const tracker = createTracker<Events>(options);
   tracker.set(bought);
   tracker.set({ plan: 'pro', price: null });

@@ -49,7 +49,7 @@ test('adds only the tracker to a bundle, without Zod and page-view code', async 
     platform: 'browser',
     write: false,
     logLevel: 'silent',
-    // Bundles like the build of the npm package.
+    // Bundles in the same way as the npm package's build.
     plugins: [prunePackages],
   });
   expect(outputFiles[0]?.contents.length).toBeLessThan(7_900);
@@ -73,6 +73,6 @@ test('lets the compiler check calls to log against a catalogue', () => {
   tracker.log(9);
   // @ts-expect-error the name doesn't exist
   tracker.log('Signed out');
-  // The test passes at run time: only the type check fails for a wrong call.
+  // At run time, this test always passes: a wrong call fails type checking.
   expect(tracker.log).toBeTypeOf('function');
 });

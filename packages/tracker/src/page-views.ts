@@ -9,7 +9,7 @@ export type PageViewOptions = {
   readonly event: number | string;
   /** Query parameters that become attributes, instead of `utm_*` and `ref`. */
   readonly query?: readonly string[];
-  /** Whether a change of the hash counts as a page view. */
+  /** Whether a hash change counts as a page view. */
   readonly hash?: boolean;
 };
 

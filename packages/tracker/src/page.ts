@@ -41,8 +41,8 @@ export const startInPage = (
     // biome-ignore lint/suspicious/noPrototypeBuiltins: Object.hasOwn is newer than the browsers that we support
     const stub = (page.hasOwnProperty(name) && page[name]) || [];
     demand(stub.push === [].push, `${name} is taken`);
-    // Without `data-api`, requests go to the script's folder: the URL is then that of a file named `undefined` in the
-    // folder. A function, because a variable would cost `tracker.js` 4 bytes.
+    // Without `data-api`, this is the URL of a file named `undefined` in the script's folder, so requests go to that
+    // folder. This is a function because a variable would add 4 bytes to `tracker.js`.
     const base = () => new URL(script.dataset.api as string, script.src);
     // In a script without `set`, the stub's own `set` would call itself.
     stub.set = warn;
@@ -60,7 +60,7 @@ export const startInPage = (
     page[name] = stub;
     if (afterCalls) afterCalls(stub as Tracker, script.dataset);
   });
-  // Listens on window, in the capture phase, because an element may hide a method of the document.
+  // Listens on window, in the capture phase, because an element may shadow a document method.
   if ((safeDocument as { prerendering?: boolean }).prerendering) addEventListener('prerenderingchange', start, true);
   // Starts in a separate task, because evaluating a script blocks the page's parser.
   else setTimeout(start);

@@ -40,7 +40,7 @@ const leavePageAfter = (
   return { records, remaining: runInContext('tracker.map(([method]) => method).join()', page) };
 };
 
-test('queues the events of a page that was left before the script loaded', () => {
+test('queues the events of a page that the visitor left before the script loaded', () => {
   const { records, remaining } = leavePageAfter(`
     tracker.set({ plan: 'pro' });
     tracker.log('Early', { at: new Date(0), none: null, run() {}, node: new Map() });

@@ -84,14 +84,14 @@ type TagOptions = { readonly [name in 'token' | 'name' | 'debug' | 'consent' | '
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, 99));
 
-/** Starts a tracker and adds its methods to `tracker`. Needs a document. `url` is the `base` of createSender. */
+/** Starts a tracker and adds its methods to `tracker`. Needs a document. `url` is passed to createSender as `base`. */
 export const startTracker = (tracker: Partial<Tracker>, url: string | URL, options: TagOptions): Tracker => {
   // Limits pages that log in a loop: a burst of this many events, then one per interval.
   const burst = 500;
   const intervalMilliseconds = 100;
   const token = options.token as string;
   let isAllowed: unknown = false;
-  /** The time at which the last event would have been logged at an even rate. Starts below 0, for clocks in 1970. */
+  /** When the last event would have been logged at an even rate. Starts below 0, for clocks in 1970. */
   let pacedTime = -99999;
   setDebug('debug' in options);
   const send = createSender(url, token, () => isAllowed);

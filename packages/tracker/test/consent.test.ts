@@ -146,7 +146,7 @@ describeInChromium('the tracker in Chromium', () => {
     expect((await context.cookies()).map(({ value }) => value)).toEqual([second]);
   });
 
-  test('applies a withdrawal of consent in one tab to the other tabs', async () => {
+  test('applies a consent withdrawal in one tab to the other tabs', async () => {
     const url = publish('/');
     const [page, other] = await Promise.all([openPage(url), openPage(url)]);
     await waitFor(async () => expect(await context.cookies()).toHaveLength(1));
@@ -162,7 +162,7 @@ describeInChromium('the tracker in Chromium', () => {
     await expectNothing(other);
   });
 
-  test('applies a withdrawal of consent in another tab after localStorage.clear()', async () => {
+  test('applies a consent withdrawal in another tab after localStorage.clear()', async () => {
     const page = await openPage(publish('/', { after: logOne }));
     await waitFor(() => expect(recorder.eventIDs()).toEqual([1]));
     await page.evaluate(() => {
@@ -182,7 +182,7 @@ describeInChromium('the tracker in Chromium', () => {
     await expectNothing(page);
   });
 
-  test('keeps consent given in one tab while another tab has none yet', async () => {
+  test('keeps the consent given in one tab while another tab has none yet', async () => {
     const url = publish('/', { attributes: 'data-consent="required"' });
     const [page, other] = await Promise.all([openPage(url), openPage(url)]);
     await other.evaluate(() => addEventListener('storage', () => Object.assign(window, { hasStorageEvent: true })));

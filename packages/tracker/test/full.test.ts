@@ -44,7 +44,7 @@ describeInChromium('tracker.full.js in Chromium', () => {
     expect(await page.evaluate(() => Object.keys(history))).toEqual([]);
   });
 
-  test('logs one page view when the page loads, and one for each change of its address', async () => {
+  test('logs one page view when the page loads, and one for each address change', async () => {
     const url = publishFull('/', 'data-page-views="9"', '<title>First</title>');
     const page = await openPage(`${url}?utm_source=news&utm_campaign=may&secret=1`);
     await waitFor(() => expect(readAttrs(9)).toHaveLength(1));
@@ -120,7 +120,7 @@ describeInChromium('tracker.full.js in Chromium', () => {
     expect((second?.eventTime as number) - changeTime).toBeLessThan(1_500);
   });
 
-  test('logs the view of a page that is left before its title is set', async () => {
+  test('logs the view of a page that the visitor leaves before its title is set', async () => {
     recorder.pages['/elsewhere'] = { html: 'elsewhere' };
     const page = await openPage(publishFull('/', 'data-page-views="9"'));
     await page.evaluate(() => {
@@ -131,7 +131,7 @@ describeInChromium('tracker.full.js in Chromium', () => {
     await waitFor(() => expect(readAttrs(9).map(({ path }) => path)).toEqual(['/', '/next']));
   });
 
-  test('logs a change of the hash as a page view with data-hash', async () => {
+  test('logs a hash change as a page view with data-hash', async () => {
     const page = await openPage(publishFull('/', 'data-page-views="9" data-hash'));
     await page.evaluate(() => {
       location.hash = 'part';
@@ -224,7 +224,7 @@ describeInChromium('tracker.full.js in Chromium', () => {
     expect(attrs[5]).not.toHaveProperty('plan');
   });
 
-  test('logs page views with default attributes from the npm package, and throws in a worker', async () => {
+  test('logs page views with default attributes when imported from npm, and throws in a worker', async () => {
     const { outputFiles } = await build({
       stdin: {
         contents: `
@@ -321,7 +321,7 @@ describeInChromium('tracker.full.js in Chromium', () => {
     await waitFor(() => expect(readAttrs(3)).toHaveLength(1));
   });
 
-  test('handles forms whose fields are named like methods of elements', async () => {
+  test('handles forms whose fields are named like element methods', async () => {
     recorder.pages['/aside'] = { html: 'aside' };
     const fields = ['closest', 'getAttribute', 'attributes', 'matches', 'hasAttribute', 'target', 'elements']
       .map((name) => `<input type="hidden" name="${name}">`)
@@ -345,7 +345,7 @@ describeInChromium('tracker.full.js in Chromium', () => {
     expect(recorder.events()[0]?.eventAttrArray).toContainEqual({ attrID: 'from', attrValue: 'form' });
   });
 
-  test('identifies the visitor by a form with data-contact, and reads none of its other fields', async () => {
+  test('identifies the visitor by a form with data-contact, and reads only its contact fields', async () => {
     recorder.pages['/thanks'] = { html: 'thanks' };
     const page = await openPage(
       publishFull(

@@ -121,7 +121,7 @@ describeInChromium('the tracker in Chromium', () => {
     });
   });
 
-  test('replaces narrower cookies that hide the widest one', async () => {
+  test('replaces narrower cookies that mask the widest one', async () => {
     await serveEveryHost('/');
     const narrow = 'narrow_narrow_narrow_';
     await context.addCookies([

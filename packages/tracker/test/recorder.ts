@@ -30,7 +30,7 @@ export type RecordedResponse = { status: number; headers?: Record<string, string
 export type Recorder = {
   port: number;
   requests: ReceivedRequest[];
-  /** Every event received, with its user, in order of arrival, repeats included. */
+  /** Every event received, with its user, in order of arrival, including duplicates. */
   events(): (SentEvent & { user: string })[];
   /** The eventIDs received, each event once, in order of eventTime and eventUUID. */
   eventIDs(): number[];

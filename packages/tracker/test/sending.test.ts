@@ -45,7 +45,7 @@ describeInChromium('the tracker in Chromium', () => {
     },
   );
 
-  test('sends one request at a time, and events logged during a request in the next request', async () => {
+  test('sends one request at a time, and holds events logged during a request for the next one', async () => {
     let release = () => {};
     recorder.respond = async () => {
       if (recorder.requests.length === 1) await new Promise<void>((resolve) => (release = resolve));

@@ -13,7 +13,7 @@ const attrsOf = (element: Element): Record<string, string> => {
 };
 
 /**
- * Logs clicks of the main and middle buttons on `data-log` elements, outbound links and downloads, depending on the
+ * Logs clicks with the main and middle buttons on `data-log` elements, outbound links and downloads, depending on the
  * tag's attributes. Listens in the capture phase, because pages may stop the propagation of a click.
  */
 export const logClicks = (tracker: Tracker, options: DOMStringMap): void => {

@@ -1,5 +1,5 @@
 /**
- * Calls a method of `Element.prototype`, because a form field can hide the method of its form: `<form><input
+ * Calls a method of `Element.prototype`, because a form field can shadow its form's method: `<form><input
  * name="closest">` (HTML, "The form element").
  */
 export const callOn = <Method extends 'closest' | 'getAttribute'>(

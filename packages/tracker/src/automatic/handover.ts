@@ -77,7 +77,7 @@ export const handOver = (tracker: Tracker, options: DOMStringMap, base: URL): vo
   };
 
   /**
-   * Holds the lock under which sender.ts creates a new browser's userUUID, so that meanwhile no tab creates one.
+   * Holds the lock under which sender.ts creates a new browser's userUUID, so that no tab creates one in the meantime.
    * Without locks (plain http, Safari before 15.4), no handover is accepted.
    */
   const acceptHandover = guard((): void => {
@@ -107,7 +107,7 @@ export const handOver = (tracker: Tracker, options: DOMStringMap, base: URL): vo
   })();
   if (hasInitialConsent(options)) acceptHandover();
 
-  /** The handovers for the other domains, and the user they belong to. */
+  /** The handovers for the other domains, and the user that they identify. */
   let handovers: readonly Handover[] = [];
   let handoverUser: string | undefined;
   let lastScanTime = 0;
@@ -142,7 +142,7 @@ export const handOver = (tracker: Tracker, options: DOMStringMap, base: URL): vo
   });
 
   /**
-   * Adds the handover for a clicked link's host, if there is one, to the link. Restores the link after the browser has
+   * If there is a handover for a clicked link's host, adds it to the link. Restores the link after the browser has
    * followed it.
    */
   const addHandover = guard((event: Event): void => {

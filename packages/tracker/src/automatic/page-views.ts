@@ -16,7 +16,7 @@ const toReferrer = (address: string): string => {
 
 /**
  * Logs a page view now and each time the page's address changes. A return from the back-forward cache also counts as a
- * page view and, with `data-hash`, so does a change of the hash.
+ * page view and, with `data-hash`, so does a hash change.
  *
  * Without the Navigation API, `history.pushState` and `replaceState` are wrapped. `tracker.restoreHistory()` restores
  * them, unless another script has wrapped them since.

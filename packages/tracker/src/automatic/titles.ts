@@ -3,8 +3,7 @@ import { guard } from '../guard.ts';
 
 /**
  * Calls back once with the title of a page whose address has just changed: routers set the title later. Waits until the
- * title is not `oldTitle`, the returned function is called, or the page is hidden, but at most 2 seconds, because two
- * pages may have the same title.
+ * title differs from `oldTitle`, the returned function is called, the page is hidden, or 2 seconds have passed.
  */
 export const awaitTitle = (
   oldTitle: string | undefined,

@@ -4,9 +4,7 @@ import { isFinal } from './final-response.ts';
 
 const isFinalCode = (code: unknown) => Boolean(isFinal({ error: { code: code as string, message: '' } }));
 
-/**
- * The error codes that sending the record again would not change. The other codes are temporary, or mean a wrong path.
- */
+/** The error codes that a retry would not change. Other codes are temporary, or mean that the path is wrong. */
 const finalCodes: readonly ErrorCode[] = [
   'missing_field',
   'invalid_field',
@@ -24,11 +22,11 @@ const finalCodes: readonly ErrorCode[] = [
   'body_too_large',
 ];
 
-test('treats only these error codes of the contract as final', () => {
+test('treats only these of the contract’s error codes as final', () => {
   expect(Object.keys(errors).filter(isFinalCode).sort()).toEqual([...finalCodes].sort());
 });
 
-// `not_kept` was the code of `unavailable` up to 0.1.0. Old and new trackers retry after both.
+// Up to 0.1.0, the code for `unavailable` was `not_kept`. Old and new trackers retry after both.
 test.for([
   404,
   '404',

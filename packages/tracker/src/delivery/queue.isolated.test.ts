@@ -110,7 +110,7 @@ test('drops no record in flight', () => {
   expect(queue.listQueuedKeys('browser_a')).toEqual([keys[0], keys[2]]);
 });
 
-test('writes the count of dropped records to storage only once for several drops', () => {
+test('writes the dropped-record count to storage only once for several drops', () => {
   for (let nth = 0; nth < 3; nth++) queue.countDropped();
   expect(disk['firsthand.dropped']).toBe(undefined);
   queue.dropSurplus();

@@ -2,8 +2,8 @@
  * The queue of records without a final response, shared by tabs and visits. Only a final response or the queue's limits
  * remove a record, never its age: the clock may have been wrong.
  *
- * A key is `firsthand:`, the eventUUID and the token, so keys sort by time. Each record has its own key, because
- * several tabs would overwrite each other's changes to a single list.
+ * A key is `firsthand:`, the eventUUID and the token, so keys sort by time. Each record has its own key, because tabs
+ * would overwrite each other's changes to a single list.
  */
 import { warn } from '../warn.ts';
 import { copies, removeItem, writeItem } from './storage.ts';
@@ -21,8 +21,8 @@ export const readDroppedCount = (): string | undefined => copies[droppedKey];
 
 /** Counts a dropped event or a cut value. */
 export const countDropped = (): void => {
-  // `-~` adds one, even to a string. The count is stored later, because a page that logs in a loop would wait for each
-  // write.
+  // `-~` adds one, even to a string. The count is stored later, because otherwise a page that logs in a loop would wait
+  // for each write.
   copies[droppedKey] = -~(copies[droppedKey] as unknown as number) as unknown as string;
 };
 

@@ -21,7 +21,7 @@ import { copies, removeItem } from './storage.ts';
 /** Checks the names below, which are literals because importing `pageNames` would cost more bytes. */
 type Names = typeof pageNames;
 
-/** The responses in which the service refused a token, or its use on this site, by token. */
+/** The service's refusals of a token, or of its use on this site, by token. */
 export const refusals: Record<string, ServiceResponse> = {};
 
 /** Callbacks that receive the service's final response to a record, by the record's key. */
@@ -74,8 +74,8 @@ export const createSender = (
   };
 
   /**
-   * Sends the next records in one request (as many events as fit, or one createContact), then the rest. A page that is
-   * being left sends all requests in parallel.
+   * Sends the next records in one request (as many events as fit, or one createContact), then the rest. When the
+   * visitor leaves the page, sends all requests in parallel.
    */
   const sendNext = async (isLeaving?: unknown): Promise<void> => {
     const userUUID = isAllowed() && ensureUser();
@@ -139,7 +139,7 @@ export const createSender = (
         report(response);
         if (isFinal(response)) {
           if (isAllowed()) removeItem(key);
-          // Records of earlier pages have no callback. Reporting a final response twice has no further effect.
+          // Records from earlier pages have no callback. Reporting a final response twice has no further effect.
           (responseCallbacks[key] || report)(response);
         }
       }
@@ -150,12 +150,13 @@ export const createSender = (
     let hasUnsent: unknown;
     for (const key of keys)
       if (copies[key]) {
-        // Chromium fails the requests of a page that is being left, but still sends them.
+        // When the visitor leaves the page, Chromium reports its requests as failed, but still sends them.
         inFlight[key] = pagehideEvent;
         hasUnsent = true;
       }
     if (hasUnsent) {
-      // Only one timer at a time: a page that is being left sends several requests, and the visitor may return to it.
+      // Only one timer at a time: a page that the visitor leaves sends several requests, and the visitor may return to
+      // it.
       clearTimeout(timer);
       failures++;
       totalFailures++;
@@ -191,8 +192,8 @@ export const createSender = (
     if (isWaitingForLock) return;
     isWaitingForLock = true;
     try {
-      // Uses no lock if the page was left once: in Firefox, a page in the back-forward cache keeps its lock and can't
-      // release it (Web Locks 2.1).
+      // Uses no lock if the visitor has left the page before: in Firefox, a page in the back-forward cache keeps its
+      // lock and can't release it (Web Locks 2.1).
       await ((pagehideEvent || navigator.locks) as LockManager).request(
         `firsthand:${token}`,
         () => isBusy || Promise.race([whenLeft, sendNow()]),

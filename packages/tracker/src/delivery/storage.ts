@@ -1,5 +1,5 @@
 /**
- * The tracker's storage: localStorage once it is opened, or memory if that is forbidden. Items are accessed as
+ * The tracker's storage: localStorage once it is opened, or memory if localStorage is forbidden. Items are accessed as
  * properties, because some pages patch `Storage.prototype`.
  */
 export let stored: { [key: string]: string } = {};
@@ -37,7 +37,7 @@ export const removeItem = (key: string): void => {
   delete stored[key];
 };
 
-/** Writes the copies to the storage again, because a script may have cleared it. */
+/** Writes the copies to storage again, because a script may have cleared it. */
 export const writeCopies = (): void => {
   for (const key of Object.keys(copies)) writeItem(key, copies[key] as string);
 };
@@ -56,14 +56,15 @@ export const openStorage = (): void => {
   writeCopies();
 };
 
-/** Replaces the copies with the contents of the storage. */
+/** Replaces the copies with the storage's contents. */
 export const reloadCopies = (): void => {
   copies = {};
   openStorage();
 };
 
 /**
- * Erases all items of the tracker (keys that begin with `firsthand`), including those on disk, and continues in memory.
+ * Erases all of the tracker's items (keys that begin with `firsthand`), including those on disk, and continues in
+ * memory.
  */
 export const eraseStorage = (): void => {
   reloadCopies();

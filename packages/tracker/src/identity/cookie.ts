@@ -3,7 +3,7 @@ import Cookies from 'js-cookie';
 import { safeDocument } from '../document.ts';
 import { guard } from '../guard.ts';
 
-/** The cookie's domain; '' if it belongs to the host alone or is not written yet. */
+/** The cookie's domain; '' if it belongs to the host alone or has not been written yet. */
 export let cookieDomain = '';
 
 /** Returns the cookie's value; undefined if there is none or it can't be read (a sandboxed frame throws). */
@@ -52,7 +52,7 @@ export const writeCookie = guard((userUUID: string): void => {
     for (const domain of domains)
       if (widestDomain !== undefined && (path[1] || domain !== widestDomain))
         setCookie([domain], userCookieName, path, 0);
-    // Continues with longer paths only while another cookie remains that has this name, or a name that ends with it.
+    // Continues with longer paths only while there is another cookie with this name, or with a name that ends in it.
     if (path && !safeDocument.cookie.split(`${userCookieName}=`)[userUUID ? 2 : 1]) break;
   }
   // Writes the cookie again, because on a host that is a public suffix, the loop has removed it: '' and the host then

@@ -4,7 +4,7 @@ import { listQueuedKeys } from '../delivery/queue.ts';
 import { copies, reloadCopies, stored, writeCopies } from '../delivery/storage.ts';
 import { readCookie, writeCookie } from './cookie.ts';
 
-/** The storage key of a second copy of the userUUID, for browsers that lose or refuse the cookie. */
+/** The storage key of a second copy of the userUUID, for browsers that lose or reject the cookie. */
 export const copyKey = `firsthand.${userCookieName}`;
 
 /** The userUUID that this page has written to the cookie. */

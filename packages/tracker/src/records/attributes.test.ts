@@ -20,7 +20,7 @@ test('accepts both an object keyed by attrID and the REST API’s array', () => 
   ).toEqual(expected);
 });
 
-test('uses the last value of a repeated attrID', () => {
+test('uses the last value of a duplicate attrID', () => {
   expect(
     toAttributes([
       { attrID: 'a', attrValue: 1 },

@@ -17,7 +17,7 @@ type NoValue = ((...args: never) => unknown) | symbol | { readonly addEventListe
 
 type AttributeArray = readonly { readonly attrID: string; readonly attrValue: AttributeValue }[];
 
-/** Attributes as an object keyed by attrID, or as the array of the REST API. */
+/** Attributes as an object keyed by attrID, or as the REST API's array. */
 export type Attributes = { readonly [attrID: string]: AttributeValue } | AttributeArray;
 
 /**
@@ -35,10 +35,10 @@ export type AttributesOf<Attrs> = Attrs extends readonly unknown[]
 export type ValueOf<Value> = Value extends NoValue ? never : Value;
 
 /**
- * Returns the attribute array of the REST API, as JSON. A value that is not an object becomes the attribute `value`.
+ * Returns the REST API's attribute array, as JSON. A value that is not an object becomes the attribute `value`.
  *
- * Never throws: it leaves out values that have no text, cuts long text and uses the last value of a repeated attrID.
- * Otherwise the service would refuse the whole event.
+ * Never throws: it leaves out values that have no text, cuts long text and uses the last value of a duplicate attrID.
+ * Otherwise, the service would refuse the whole event.
  */
 export const toAttributesJSON = (...parts: unknown[]): string => {
   // Copies of `limits`, checked by their types, because importing the object would add all of it to the bundle. They
@@ -57,8 +57,8 @@ export const toAttributesJSON = (...parts: unknown[]): string => {
       demand(attrID, 'no text');
       if (attrValue == null) return;
       attrID = toJSONText(attrID, attrIDLength);
-      // The service flattens objects and lists: writing them unchanged takes 28 bytes of the script, flattening them
-      // took 67.
+      // The service flattens objects and lists: writing them unchanged costs the script 28 bytes; flattening them cost
+      // 67.
       entries[attrID as string] = `{"attrID":${attrID},"attrValue":${
         Array.isArray(attrValue) || `${attrValue}` === '[object Object]'
           ? JSON.stringify(attrValue)

@@ -17,7 +17,7 @@ export type ContactFields<Attrs extends object = Attributes> = {
   readonly contactAttr?: Attrs & AttributesOf<Attrs>;
   /** A proof created by the site's own server. It immediately verifies the address or, without one, the external ID. */
   readonly contactProof?: string;
-  // Last, because the compiler reports the first part that lacks a field: contactProfileID if that is missing.
+  // Last, because the compiler reports the first part that lacks a field, which should be contactProfileID.
 } & (
   | { readonly contactEmailaddress: string; readonly contactExternalID?: string }
   /** The site's own ID for the contact. */

@@ -4,7 +4,7 @@ import { createEventUUID, parseEventTime } from './event-uuid.ts';
 
 afterEach(() => vi.useRealTimers());
 
-test('creates eventUUIDs that contain their time and sort in order of creation, even over a thousand in one millisecond', () => {
+test('creates eventUUIDs that contain their time and sort in creation order, even thousands per millisecond', () => {
   vi.useFakeTimers({ now: Date.now() });
   const start = Date.now();
   const eventUUIDs = Array.from({ length: 3_000 }, createEventUUID);
@@ -21,7 +21,7 @@ test('creates eventUUIDs in ascending order even when the clock is set back', ()
   expect(createEventUUID() > before).toBe(true);
 });
 
-test('creates eventUUIDs with times in 1970, which sort before later times', async () => {
+test('creates eventUUIDs for times in 1970 that sort before those for later times', async () => {
   vi.resetModules();
   const { createEventUUID, setPastTime, parseEventTime } = await import('./event-uuid.ts');
   const times = [1, 1_000, 3_600_000, 86_400_000, 2_678_400_000, Date.UTC(1972, 5, 25), Date.UTC(2026, 0)];

@@ -1,6 +1,6 @@
 import { createID } from '../create-id.ts';
 
-/** 36², so that the last two base-36 digits count within a millisecond. */
+/** 36²: the last two base-36 digits count within a millisecond. */
 const ticksPerMillisecond = 1296;
 
 let lastTick = 0;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { toJSONText } from './json.ts';
 
-/** Any code point. fast-check's own unit for this spends 0.9 s per process on a table of code points. */
+/** Any code point. fast-check's own unit for this takes 0.9 s per process to build a table of code points. */
 const anyCharacter = fc.integer({ min: 0, max: 0x10ffff }).map((code) => String.fromCodePoint(code));
 
 describe('toJSONText', () => {

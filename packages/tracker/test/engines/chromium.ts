@@ -12,7 +12,7 @@ export const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 
 const args = [
   '--headless=new',
-  // Let Chromium run as root, without network requests of its own.
+  // Let Chromium run as root, and prevent its own network requests.
   '--no-sandbox',
   '--disable-gpu',
   '--disable-quic',

@@ -1,9 +1,9 @@
-/** The interface of a real browser for tests, the same for each engine. */
+/** The interface for controlling a real browser in tests, the same for each engine. */
 
 export interface Engine {
   readonly name: string;
   /**
-   * How long the browser takes to write a change of localStorage to disk. Until then, killing the browser loses the
+   * How long the browser takes to write a localStorage change to disk. Until then, killing the browser loses the
    * change; killing the page does not.
    */
   readonly flushMilliseconds: number;

@@ -1,6 +1,4 @@
-/**
- * Tests what the harness of each engine guarantees, so that a failing test of the tracker means a fault in the tracker.
- */
+/** Tests what each engine's harness guarantees, so that a failing tracker test means a fault in the tracker. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -27,7 +27,7 @@ const signalGroup = ({ pid }: ChildProcess): void => {
 
 process.on('exit', () => running.forEach(signalGroup));
 
-/** Registers a process that a library has started, detached, so that the harness kills it at exit. */
+/** Registers a detached process that a library has started, so that the harness kills it at exit. */
 export const adoptGroup = <Leader extends ChildProcess>(leader: Leader): Leader => {
   running.add(leader);
   return leader;
@@ -64,7 +64,7 @@ const readCommandLine = (pid: number): string => {
   }
 };
 
-/** Returns the descendants of a process started by the harness whose command lines match. */
+/** Returns a harness process's descendants whose command line matches `commandLine`. */
 export const findDescendants = ({ pid }: ChildProcess, commandLine: RegExp): number[] => {
   const parents = new Map(
     readdirSync('/proc').flatMap((entry) => (/^\d+$/.test(entry) ? [[Number(entry), readParent(Number(entry))]] : [])),
@@ -83,7 +83,7 @@ export const crash = async (processes: readonly number[]): Promise<void> => {
   await new Promise((resolve) => setTimeout(resolve, 700));
 };
 
-/** Polls until the result is neither undefined nor null. Throws an error with `what` after the timeout. */
+/** Polls until the result is neither undefined nor null. After the timeout, throws an error that names `what`. */
 export const waitFor = async <Result>(
   what: string,
   poll: () => Result | undefined | Promise<Result | undefined>,

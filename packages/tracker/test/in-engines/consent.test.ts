@@ -106,7 +106,7 @@ describeEngines('the tracker', (engine) => {
       await tab.run(() => void tracker.log(1, { line: 0, nth: 1 }));
       await waitFor('the request', () => shop.gate.rejectedRequests.length > before || undefined);
       await tab.run(() => tracker.consent(false));
-      // Lets a request in flight arrive.
+      // Gives any in-flight request time to arrive.
       await pause(settleMilliseconds);
     } finally {
       shop.gate.isBusy = false;

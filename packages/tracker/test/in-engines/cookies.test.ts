@@ -84,7 +84,7 @@ describeEngines('the cookie', (engine) => {
   test.each([
     { host: 'localhost', domain: 'localhost' },
     { host: 'www.shop.localhost', domain: '.shop.localhost' },
-  ])('is renewed by a service that is on the site’s own origin: $host', async ({ host, domain }) => {
+  ])('is renewed by a service on the site’s own origin: $host', async ({ host, domain }) => {
     const tab = await waitForTracker(await session.openTab(`http://${host}/own`));
     const readCookies = () => tab.cookies().then((cookies) => cookies.filter(({ name }) => name === 'userUUID'));
     const [scriptCookie] = await waitFor('the cookie', async () =>

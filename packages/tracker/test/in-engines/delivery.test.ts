@@ -24,7 +24,7 @@ const timeoutMilliseconds = 30_000;
 /** How long to wait for possible duplicates. */
 const duplicateWaitMilliseconds = 500;
 
-/** Splits the repetitions into rounds of `perRound`, which run in parallel. */
+/** Splits the repetitions into rounds; the `perRound` repetitions in a round run in parallel. */
 const splitIntoRounds = (perRound: number): number[][] =>
   nths.flatMap((nth) => (nth % perRound === 0 ? [nths.slice(nth, nth + perRound)] : []));
 
@@ -120,7 +120,7 @@ describeEngines('delivery', (engine) => {
     });
   });
 
-  test('survives logging in pagehide, before and after the tracker’s own listener', async (context) => {
+  test('includes events logged by pagehide listeners that run before or after the tracker’s own', async (context) => {
     session = await engine.launch();
     const stayingTab = await session.openTab(`${shop.site.url}/elsewhere`);
     await leaveEachTime(context, async (nth) => {
@@ -198,7 +198,7 @@ describeEngines('delivery', (engine) => {
     } finally {
       shop.gate.isBusy = false;
     }
-    // Waits for up to the longest delay of the next retry.
+    // Waits for up to the longest retry delay.
     await waitFor(
       'the events to be stored',
       async () => (await countEvents(account.api)) >= times || undefined,
@@ -323,7 +323,7 @@ describeEngines('delivery', (engine) => {
     expect(new Set((await readStored(account.api)).map(({ userUUID }) => userUUID)).size).toBe(1);
   });
 
-  test('survives closing the tab right after log with full storage', async (context) => {
+  test('survives closing the tab right after log while storage is full', async (context) => {
     session = await engine.launch();
     const other = await session.openTab(`${shop.site.url}/elsewhere`);
     await other.run(() => {

@@ -11,7 +11,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A response that is not the service's, such as that of a gateway or of the site's own server. */
+/** A response from another server, such as a gateway or the site's own server. */
 export interface ForeignResponse {
   readonly status: number;
   readonly body: string;

@@ -33,7 +33,7 @@ const foreignResponses = [
   { status: 200, body: '{"status":"200","data":null}' },
 ];
 
-/** Runs code as soon as the tracker has started. The page runs it by itself, because it breaks what drivers need. */
+/** Runs code as soon as the tracker has started. The page runs it itself, because the code breaks what drivers need. */
 const runOnceStarted = (code: string): string => `<script>{
   const nth = new URLSearchParams(location.search).get('nth') * 1;
   const timer = setInterval(() => {
@@ -172,7 +172,7 @@ describeEngines('delivery', (engine) => {
       await tab.close();
     });
 
-    test('survives a clock change of 30 days while events are queued, on this page and the next', async (context) => {
+    test('survives a 30-day clock change while events are queued, on this page and the next', async (context) => {
       const page = publish({ before: settableClock });
       const tab = await visit(page);
       shop.gate.isBusy = true;
@@ -351,7 +351,7 @@ describeEngines('delivery', (engine) => {
       context.task.meta.delivery = { times, storedOnce: 0, lost: 0, twice: 0, outOfOrder: 0, late: 0, figure };
     });
 
-    test('survives the loss of the first response if two tabs of a new browser start together without Web Locks', async (context) => {
+    test('survives losing the first response if two tabs in a new browser start without Web Locks', async (context) => {
       const users: number[] = [];
       const run = `${script.replaceAll('.', '')}${engine.name}`.toLowerCase();
       for (const nth of nths) {

@@ -138,7 +138,7 @@ describeEngines('the tracker', (engine) => {
     expect(shop.gate.requests).toContain(`GET /${script?.src}`);
   });
 
-  test('does not start if the script has another hash, and leaves the page working', async () => {
+  test('does not start if the script has a different hash, and leaves the page working', async () => {
     const tab = await session.openTab(
       publish('/tampered', { attributes: 'integrity="sha384-AAAA" crossorigin', after: logImmediately }),
     );

@@ -25,7 +25,7 @@ declare module 'vitest' {
   }
 }
 
-/** The attributes of each event: its number `nth` in a `line`, whose events must be stored in order. */
+/** The attributes of each event: its number `nth` in a `line` of events that must be stored in order. */
 interface NumberedEvent {
   readonly line: number;
   readonly nth: number;

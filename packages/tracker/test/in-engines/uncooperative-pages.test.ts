@@ -48,7 +48,7 @@ describeEngines('the tracker on uncooperative pages', (engine) => {
     return (await readStored(api)).map(({ nth }) => nth);
   };
 
-  test('sends nothing to the URLs of elements that are named like properties of the document', async () => {
+  test('sends nothing to the URLs of elements that are named like document properties', async () => {
     await session.openTab(
       publish('/clobbered', {
         before: `<script>
@@ -113,7 +113,7 @@ describeEngines('the tracker on uncooperative pages', (engine) => {
     expect(shop.gate.requests.filter((request) => request.startsWith('OPTIONS'))).not.toEqual([]);
   });
 
-  test('logs to separate accounts if two tags have different values of data-name', async () => {
+  test('logs to separate accounts if two tags have different data-name values', async () => {
     const other = await shop.service.createAccount();
     const second = `<script async src="${shop.gate.url}/tracker.js" data-token="${other.browserToken}" data-name="second"></script>`;
     const tab = await visit('/two', { before: second });
