@@ -27,7 +27,7 @@ describe('attributes', () => {
     expect(findDroppedAttributes(sent)).toEqual([]);
   });
 
-  it('prefer an attribute that was sent flat to a nested one, in either order', () => {
+  it('prefer an attribute that was sent flat over a nested one, in either order', () => {
     expect(parse({ a: { b: 1 }, 'a.b': 2 })).toEqual({ 'a.b': '2' });
     expect(parse({ 'a.b': 2, a: { b: 1 } })).toEqual({ 'a.b': '2' });
     expect(findDroppedAttributes({ a: { b: 1 }, 'a.b': 2 })).toEqual(['a.b']);

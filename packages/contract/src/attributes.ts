@@ -25,7 +25,7 @@ interface SentAttribute {
 
 const isNested = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** The attrID of a single value that is sent instead of attributes. */
+/** The attrID for a single value that is sent instead of attributes. */
 const singleID = 'value';
 
 /**

@@ -93,8 +93,8 @@ export const check = <Out>(schema: z.ZodType<Out>, input: unknown, base = ''): C
 };
 
 /**
- * Returns the problem if the input of a read has an unknown parameter. Ignoring an unknown filter would silently return
- * unfiltered results.
+ * Returns the problem if a read has an unknown parameter. Ignoring an unknown filter would silently return unfiltered
+ * results.
  */
 export const findUnknownParameter = (name: string, schema: z.ZodType, input: object): Problem | undefined => {
   const { fields } = cachedFields(schema);

@@ -80,7 +80,7 @@ export const createContactInput = z
     requestUUID: field
       .optional(field.requestUUID)
       .describe(
-        `Identifies a request of the user: a repeat within ${limits.repeatDays} days returns the first response and changes nothing.`,
+        `Identifies one of the user’s requests: a duplicate within ${limits.repeatDays} days returns the first response and changes nothing.`,
       ),
     contactProof: field.describe(
       field.optional(field.text(128)),
@@ -104,7 +104,7 @@ export const createContactOutput = response({
   ),
 });
 
-/** One contact in createContacts: the fields of createContact with a server token, but the user is optional. */
+/** One contact in createContacts: the same fields as createContact with a server token, but the user is optional. */
 export const batchContact = z
   .object(
     {
@@ -248,7 +248,7 @@ export const updateContactOutput = response({
   contactUUID: responseText(field.contactUUID),
   updated: z
     .array(text('The name of a field.', 'contactTelephone'))
-    .describe('The names of the fields whose value changed.'),
+    .describe('The names of the fields whose values changed.'),
 });
 
 export const searchContactInput = z
@@ -382,9 +382,9 @@ const valueAt = (when: string, example: string) =>
 
 const contactImport = z.object({
   importID: responseText(field.importID),
-  importName: text('The name of the file.', 'contacts-2026-11.csv'),
+  importName: text('The file’s name.', 'contacts-2026-11.csv'),
   importedTime: isoTime('When the import began.'),
-  created: flag('Whether it created the contact.', false),
+  created: flag('Whether the import created the contact.', false),
   change: z
     .array(
       z.object({
@@ -393,17 +393,17 @@ const contactImport = z.object({
         after: valueAt('after', 'Ann'),
       }),
     )
-    .describe('What it changed of a contact that existed, which an undo restores.'),
+    .describe('What the import changed in an existing contact; an undo restores it.'),
 });
 
 export const exportContactOutput = response({
   contact: contact.describe('The contact.'),
-  claim: z.array(claim).describe('All claims, oldest first, page by page. Empty on pages after the last claim.'),
-  link: z.array(link).describe('All links, oldest first, page by page. Empty on pages after the last link.'),
+  claim: z.array(claim).describe('All claims, oldest first, paginated. Empty on pages past the last claim.'),
+  link: z.array(link).describe('All links, oldest first, paginated. Empty on pages past the last link.'),
   import: z
     .array(contactImport)
-    .describe(`The last ${limits.importsPerPage} imports that wrote the contact. Empty on later pages.`),
-  event: z.array(event).describe("The contact's events, page by page."),
+    .describe(`The last ${limits.importsPerPage} imports that created or changed the contact. Empty on later pages.`),
+  event: z.array(event).describe("The contact's events, paginated."),
   nextCursor,
 });
 
@@ -426,8 +426,8 @@ export const eraseContactOutput = response({
 });
 
 /**
- * A contact in a request to createAccount or updateAccount. It is handled like one in createContact or, with a
- * contactUUID, in updateContact, but needs no userUUID.
+ * A contact in a createAccount or updateAccount request. It is handled as in createContact or, with a contactUUID, as
+ * in updateContact, but needs no userUUID.
  */
 export const accountContact = z
   .object({ ...keysToUpdate, ...updateFields }, field.errorMessage('must be an object', 'object'))

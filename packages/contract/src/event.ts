@@ -33,13 +33,13 @@ const eventFields = {
   eventUUID: field.optional(field.eventUUID),
   eventTime: field.describe(
     field.optional(field.time),
-    'When the event happened. Defaults to the time of arrival.',
+    'When the event happened. Defaults to the arrival time.',
     '2026-11-01T09:30:00Z',
   ),
   eventAttrArray: field
     .optional(attributes)
     .describe(
-      'The attributes of the event, each at most once. An object is read as one attribute per member, and a single value as the attribute `value`. Nested objects and lists become `a.b` and `c.0`. `$browser`, `$os`, `$device`, `$country`, `$agent` and `$eventName` are ignored: the service sets them.',
+      'The event’s attributes, each at most once. An object is read as one attribute per member, and a single value as the attribute `value`. Nested objects and lists become `a.b` and `c.0`. `$browser`, `$os`, `$device`, `$country`, `$agent` and `$eventName` are ignored: the service sets them.',
     ),
 };
 
@@ -96,7 +96,7 @@ export const logEventInput = plain.withPlainCheck(
   (input) => isPlainEvent(input) && hasOneKind(input as Kind) && identifiesSubject(input as object),
 );
 
-const duplicate = trueOrAbsent('The event was already stored: this request repeated it.');
+const duplicate = trueOrAbsent('The event was already stored: this request is a duplicate.');
 
 export const logEventOutput = response({
   eventUUID: responseText(field.eventUUID).describe('Identifies the event.'),
@@ -149,7 +149,7 @@ export const logEventsOutput = response({
         error: problem.optional().describe('Why this event was rejected.'),
       }),
     )
-    .describe('The result of each event, in the order of the request.'),
+    .describe('The result for each event, in the order of the request.'),
 });
 
 const robots = field.describe(
@@ -158,7 +158,7 @@ const robots = field.describe(
   'exclude',
 );
 
-/** Unlike `field.eventName`, this name may be a number: the name of an unnamed eventID is its number. */
+/** Unlike `field.eventName`, this name may be a number: an unnamed eventID's name is its number. */
 export const kindFilter = {
   eventID: field.describe(field.optional(field.eventID), 'Only events of this kind.'),
   eventName: field.describe(
@@ -234,7 +234,7 @@ export const event = z.object({
   eventName,
   eventTime: isoTime('When the event happened.'),
   receivedTime: isoTime('When the event arrived.', '2026-11-01T09:30:02.000Z'),
-  eventTimeReplaced: trueOrAbsent('The eventTime of the request was implausible and was replaced by receivedTime.'),
+  eventTimeReplaced: trueOrAbsent('The request’s eventTime was implausible and was replaced by receivedTime.'),
   userUUID: responseText(field.userUUID).describe('The user; "" if the event was logged for a contact without a user.'),
   contactUUID: responseText(field.contactUUID).describe('The owner; "" for an event without one.'),
   eventAttrArray: z
@@ -242,7 +242,7 @@ export const event = z.object({
     .describe(
       'The attributes of the event. For browser tokens the service adds labels that describe the visitor: `$browser`, `$os`, `$device`, `$country`, and for bots `$agent`.',
     ),
-  claimed: trueOrAbsent('In an export: the event belongs to the contact only through claims of browser tokens.'),
+  claimed: trueOrAbsent('In an export: the event belongs to the contact only through claims by browser tokens.'),
   why: why.optional().describe('With `include=why`: why the event belongs to its owner.'),
 });
 

@@ -65,7 +65,7 @@ export const optional = <Out, In>(schema: z.ZodType<Out, In>) =>
   );
 
 /**
- * An optional filter of a read. An empty filter is rejected: if it counted as absent, a program that failed to set it
+ * An optional filter in a read. An empty filter is rejected: if it counted as absent, a program that failed to set it
  * would read all data.
  */
 export const optionalFilter = <Out, In>(schema: z.ZodType<Out, In>) =>
@@ -146,13 +146,13 @@ export const eventName = canonical(
 
 export const segmentName = describe(
   canonical(filledText(limits.nameLength), limits.nameLength),
-  'The name of the segment, case-sensitive. It is trimmed and converted to Unicode NFC.',
+  'The segment’s name, case-sensitive. It is trimmed and converted to Unicode NFC.',
   'Teapot buyers',
 );
 
 export const viewName = describe(
   canonical(filledText(limits.nameLength), limits.nameLength),
-  'The name of the view, case-sensitive. It is trimmed and converted to Unicode NFC.',
+  'The view’s name, case-sensitive. It is trimmed and converted to Unicode NFC.',
   'Teapots this month',
 );
 
@@ -233,7 +233,7 @@ export const eventUUID = describe(
 );
 export const requestUUID = describe(
   repeatedUUID,
-  `Identifies the request: a repeat within ${limits.repeatDays} days returns the first response and changes nothing.`,
+  `Identifies the request: a duplicate within ${limits.repeatDays} days returns the first response and changes nothing.`,
   'sign-up-0001',
 );
 
@@ -364,12 +364,12 @@ const scalar = coerced<string | number | boolean, string>(
 });
 export const attrValue = describe(
   scalar,
-  'The value of the attribute. Numbers, true and false are stored as text.',
+  'The attribute’s value. Numbers, true and false are stored as text.',
   'Stone teapot',
 );
 const removableValue = describe(
   scalar.nullable(),
-  'The value of the attribute. Numbers, true and false are stored as text; null removes the attribute.',
+  'The attribute’s value. Numbers, true and false are stored as text; null removes the attribute.',
   'Stone teapot',
 );
 

@@ -1,4 +1,4 @@
-/** Handovers: encrypted userUUIDs that a link carries to another domain of the same customer. */
+/** Handovers: encrypted userUUIDs that a link carries to another of the same customer's domains. */
 import * as z from 'zod';
 import * as field from './fields.ts';
 import { limits } from './limits.ts';

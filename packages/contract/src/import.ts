@@ -12,7 +12,7 @@ export type ImportState = (typeof importStates)[number];
 
 const importName = field.describe(
   field.nameInLine.refine((name) => name !== '', field.required).meta({ minLength: 1 }),
-  'The name of the file.',
+  'The file’s name.',
   'events-2026-11.jsonl',
 );
 const importKind = field.describe(field.oneOf(importKinds), 'What the file contains.', 'events');
@@ -26,7 +26,7 @@ const fingerprint = field.describe(
 
 const position = field.describe(
   field.integer(0, Number.MAX_SAFE_INTEGER),
-  'The number of messages that were sent before these.',
+  'How many messages have already been sent.',
   0,
 );
 
@@ -39,15 +39,15 @@ const importEntry = z.object({
     'Whether the import is `running`, `complete`, `undoing` or `undone`. An import that was interrupted is `running`.',
     'complete',
   ),
-  position: count('The number of records of the file that were sent so far: the position of the next record.', 1_200),
-  imported: count('The number of records that were stored.', 1_190),
+  position: count('How many of the file’s records have been sent so far: the position of the next record.', 1_200),
+  imported: count('How many records were stored.', 1_190),
   repeated: count(
-    'The number of messages that were already stored, according to their messageId; for contacts, the number that already had the given values.',
+    'How many messages were already stored, according to their messageId; for contacts, how many already had the given values.',
     8,
   ),
-  refused: count('The number of records that were rejected.', 2),
+  refused: count('How many records were rejected.', 2),
   kept: count(
-    'After an undo: the number of contacts that the import created and that were kept, because something else has changed or uses them.',
+    'After an undo: how many contacts that the import created were kept, because something else has changed or uses them.',
     0,
   ),
   createdTime: isoTime('When the import began.'),
@@ -71,7 +71,7 @@ export const importEventsInput = z
     ),
     isLast: field.describe(
       field.optional(field.flag),
-      'Whether these are the last messages of the file, which completes the import.',
+      'Whether these are the file’s last messages, which completes the import.',
       true,
     ),
     dryRun: field.describe(
@@ -89,10 +89,10 @@ const refusal = z.object({
 });
 
 export const importEventsOutput = response({
-  position: count('The position of the import: send the next messages from here.', 1_200),
+  position: count('The import’s position: send the next messages from here.', 1_200),
   imported: count('The number of these messages that were stored or, with `dryRun`, would be.', 997),
-  repeated: count('The number of these messages that were already stored, according to their messageId.', 1),
-  refused: count('The number of messages in this request that were rejected.', 2),
+  repeated: count('How many of these messages were already stored, according to their messageId.', 1),
+  refused: count('How many of these messages were rejected.', 2),
   refusal: z.array(refusal).describe('The reasons for the rejections.'),
 });
 
@@ -112,16 +112,16 @@ export const importedContact = z
 export const importContactsInput = z
   .object({
     importID: field.optional(field.importID),
-    position: field.optional(position).describe('The number of contacts that were sent before these.'),
+    position: field.optional(position).describe('How many contacts have already been sent.'),
     contact: field
       .list(z.unknown(), limits.contactsPerBatch)
       .describe(`Up to ${limits.contactsPerBatch} contacts, in the order of the file.`),
     contactProfileID: field
       .optional(importFields.contactProfileID)
-      .describe('The profile of new contacts that have none.'),
+      .describe('The profile for new contacts that don’t specify one.'),
     isLast: field.describe(
       field.optional(field.flag),
-      'Whether these are the last contacts of the file, which completes the import.',
+      'Whether these are the file’s last contacts, which completes the import.',
       true,
     ),
     dryRun: field.describe(
@@ -134,11 +134,11 @@ export const importContactsInput = z
   .refine(({ position, dryRun }) => dryRun || position !== undefined, { path: ['position'], message: required });
 
 export const importContactsOutput = response({
-  position: count('The position of the import: send the next contacts from here.', 1_200),
-  created: count('The number of these contacts that were created or, with `dryRun`, would be.', 900),
-  changed: count('The number of these contacts that already existed and were changed.', 90),
-  unchanged: count('The number of these contacts that already existed with the given values.', 8),
-  refused: count('The number of these contacts that were rejected.', 2),
+  position: count('The import’s position: send the next contacts from here.', 1_200),
+  created: count('How many of these contacts were created or, with `dryRun`, would be.', 900),
+  changed: count('How many of these contacts already existed and were changed.', 90),
+  unchanged: count('How many of these contacts already existed with the given values.', 8),
+  refused: count('How many of these contacts were rejected.', 2),
   refusal: z
     .array(z.object({ index: count('The index of the contact in the request.', 3), error: problem }))
     .describe('The reason for each rejection.'),

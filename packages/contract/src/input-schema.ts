@@ -1,4 +1,4 @@
-/** The JSON Schemas of inputs on their own, for tools that agents call. */
+/** Standalone JSON Schemas of inputs, for tools that agents call. */
 import type * as z from 'zod';
 import { type JSONSchema, refTo, toJSONSchemas } from './document/json-schemas.ts';
 import { condition } from './reports/filter.ts';

@@ -48,7 +48,7 @@ const isPreserved = (literal: string): boolean => {
 /** Whether a character other than a digit is part of an exponent: e, E or a sign. */
 const isExponentPart = (unit: number) => unit === 0x65 || unit === 0x45 || unit === minus || unit === plus;
 
-/** The index where a candidate number that starts at `at` ends, and whether `isPreserved` must check the number. */
+/** The end index of the candidate number at `at`, and whether `isPreserved` must check the number. */
 const numberAt = (text: string, at: number): { end: number; needsCheck: boolean } => {
   let end = at + 1;
   let hasExponent = false;
@@ -71,7 +71,7 @@ const endOfString = (text: string, at: number): number => {
   return text.length;
 };
 
-/** Replaces each number outside strings that a double does not preserve with an infinite one. Throws TooDeepError. */
+/** Outside strings, replaces each number that a double does not preserve with an infinite one. Throws TooDeepError. */
 const replaceInexactNumbers = (text: string): string => {
   let result = '';
   let from = 0;

@@ -10,7 +10,7 @@ export const limits = {
   eventsPerBatch: 1_000,
   /** Messages in one importEvents request. */
   messagesPerImport: 1_000,
-  /** Imports of one account, and on one page of listImports. */
+  /** Imports in one account, and on one page of listImports. */
   importsPerAccount: 10_000,
   importsPerPage: 1_000,
   /** Events on one page of getEvent. */
@@ -25,9 +25,9 @@ export const limits = {
   periodsPerRetention: 100,
   /** Rows in one reportBreakdown response. */
   rowsPerBreakdown: 1_000,
-  /** Rows in the CSV file of a reportBreakdown. */
+  /** Rows in a reportBreakdown CSV file. */
   rowsPerCSVBreakdown: 100_000,
-  /** Rows of a reportBreakdown with `interval`, and of a reportRetention with `by`. */
+  /** Rows in a reportBreakdown with `interval`, and in a reportRetention with `by`. */
   rowsOverTime: 20,
   /** `did` conditions in one filter. */
   didsPerFilter: 5,
@@ -44,9 +44,9 @@ export const limits = {
   contactsPerFilter: 1_000_000,
   /** People on one page of reportPeople. */
   peoplePerPage: 1_000,
-  /** Rows of each list in a reportLive response. */
+  /** Rows per list in a reportLive response. */
   rowsPerLiveList: 100,
-  /** Steps in one reportFunnel request, and the maximum days from the first step to the last. */
+  /** Steps in one reportFunnel request, and the maximum number of days from the first step to the last. */
   stepsPerFunnel: 8,
   funnelDays: 90,
   /** Levels in a filter, conditions in a filter, and values in a condition. */
@@ -64,22 +64,22 @@ export const limits = {
   reportsPerShareLink: 12,
   /** Rows in a shared breakdown. */
   rowsPerSharedBreakdown: 100,
-  /** The JSON of all reports of a share link, including the filters of its segments. */
+  /** The JSON of all of a share link's reports, including the filters of their segments. */
   shareLinkBytes: 64 * 1024,
-  /** Webhooks of one account. */
+  /** Webhooks in one account. */
   webhooksPerAccount: 50,
   webhookURLLength: 2_048,
   eventNamesPerWebhook: 100,
-  /** Failed deliveries of a webhook that will be retried. Beyond this, no new messages are sent. */
+  /** Failed deliveries per webhook that will be retried. Beyond this, no new messages are sent. */
   retriesPerWebhook: 1_000,
-  /** Listed deliveries of a webhook that failed at every attempt. Beyond this, the oldest are deleted. */
+  /** Listed deliveries per webhook that failed every attempt. Beyond this, the oldest are deleted. */
   failedDeliveriesPerWebhook: 1_000,
   /** Messages on one page of listWebhookDeliveries, and in one resendWebhook request. */
   deliveriesPerPage: 100,
   deliveriesPerResend: 1_000,
-  /** Characters of a response that are stored. */
+  /** Stored characters of a response. */
   webhookResponseLength: 1_000,
-  /** How long the previous secret of a webhook stays valid after a rotation. */
+  /** How long a webhook's previous secret stays valid after a rotation. */
   webhookRotationHours: 24,
   /** Members of an account, including invited ones. */
   membersPerAccount: 200,
@@ -96,7 +96,7 @@ export const limits = {
   contactsPerBatch: 1_000,
   /** Contacts on one page of searchContact. */
   contactsPerPage: 1_000,
-  /** Contacts that a searchContact with `text` counts for `include=count`. */
+  /** Contacts that searchContact with `text` and `include=count` counts. */
   contactsCountedByText: 10_000,
   /** Entries on one page of listAudit. */
   auditEntriesPerPage: 1_000,
@@ -140,11 +140,11 @@ export const limits = {
   externalIDLength: 255,
   /** The maximum eventID, 2^31 − 1. */
   eventIDMax: 2_147_483_647,
-  /** If an event from a browser token is older than this, its eventTime is replaced by the time of arrival. */
+  /** If an event from a browser token is older than this, its eventTime is replaced by its arrival time. */
   eventAgeDays: 7,
-  /** If an event from a browser token is further in the future, its eventTime is replaced by the time of arrival. */
+  /** If an event from a browser token is further in the future, its eventTime is replaced by its arrival time. */
   eventAheadMinutes: 5,
-  /** How long a repeated eventUUID or requestUUID is recognized. */
+  /** How long a duplicate eventUUID or requestUUID is recognized. */
   repeatDays: 7,
   /** Stored refused requests per token, and their size. Beyond either limit, the oldest are deleted. */
   refusedPerToken: 1_000,

@@ -17,7 +17,7 @@ export const unlinkUserOutput = response({
   linkID: text('The linkID of the unlink, for voidLink; "" if there was nothing to unlink.', '1043'),
 });
 
-const restore = field.describe(field.optional(field.flag), 'Whether to undo an earlier call of this operation.', false);
+const restore = field.describe(field.optional(field.flag), 'Whether to undo an earlier call to this operation.', false);
 
 export const voidLinkInput = z
   .object({
@@ -38,7 +38,7 @@ export const voidLinkInput = z
     path: ['linkID'],
     message: 'is required unless `tokenID` is given',
   });
-export const voidLinkOutput = response({ links: count('The number of links that changed.', 1) });
+export const voidLinkOutput = response({ links: count('How many links changed.', 1) });
 
 const contactUUID = responseText(field.contactUUID);
 

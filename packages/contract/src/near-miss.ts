@@ -1,4 +1,4 @@
-/** Suggests the field name that was probably meant by a misspelled name. */
+/** Suggests the field name that a misspelled name was probably meant to be. */
 
 /** Longer names are not compared: comparing takes time proportional to the product of both lengths. */
 const maxLength = 64;
@@ -52,7 +52,7 @@ const containingName = (name: string, candidates: readonly string[]): string | u
   return other === undefined ? only : undefined;
 };
 
-/** The normalized names that the APIs of other trackers use for these fields. */
+/** The normalized names that other trackers' APIs use for these fields. */
 const synonyms: Readonly<Record<string, readonly string[]>> = {
   eventName: ['name', 'event'],
   eventAttrArray: ['attr', 'attrs', 'attributes', 'eventattr', 'eventattrs', 'data', 'properties', 'props'],

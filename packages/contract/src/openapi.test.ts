@@ -29,7 +29,7 @@ describe('the OpenAPI document', () => {
     expect([document.openapi, document.servers]).toEqual(['3.1.0', [{ url: '/x' }]]);
   });
 
-  it('gives each method of a path a unique operationId, which is the plain name for the preferred method', () => {
+  it('gives each method of a path a unique operationId, which for the preferred method is the plain name', () => {
     const ids = allItems.map(({ operationId }) => operationId);
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids).toEqual(expect.arrayContaining(operationNames));
@@ -103,7 +103,7 @@ describe('the OpenAPI document', () => {
     ['/event/logEvents', 'event'],
     ['/account/createAccount', 'contact'],
     ['/account/updateAccount', 'contact'],
-  ])('describes the error of a single entry: %s', (path, list) => {
+  ])('describes a single entry’s error: %s', (path, list) => {
     const error = response(path, 'post').properties[list].items.properties.error;
     expect(resolved(error).required).toEqual(['code', 'message']);
     expect(resolved(error).properties.code.enum).toEqual(Object.keys(errors));

@@ -99,7 +99,7 @@ const requestExample = (name: string, { example = [] }: Operation, { requests, c
   );
 };
 
-/** The query-string form of a parameter: comma-separated words; any other list or object as JSON text. */
+/** A parameter's form in query strings: comma-separated words; any other list or object is JSON text. */
 const parameterForm = (schema: JSONSchema, example: unknown) => {
   const withExample = example === undefined ? {} : { example };
   if (schema.items?.enum) return { style: 'form', explode: false, schema, ...withExample };
@@ -198,7 +198,7 @@ const codesByStatus = (operation: Operation, method: Method): [status: string, c
 };
 
 /**
- * A unique identifier: the name of the operation for the first method of the first path. Other methods append `ByGet`,
+ * A unique identifier: for the first method of the first path, the operation's name. Other methods append `ByGet`,
  * other paths `At` and the path: `logEventByGetAtLogEvent`.
  */
 const operationIDOf = (name: string, operation: Operation, method: Method, path: string) => {
@@ -257,8 +257,8 @@ const tags = [
   { name: 'Event', description: 'Logging, reading and counting what users and contacts do.' },
   { name: 'Report', description: 'Counting what people did, over all events in a range.' },
   { name: 'Contact', description: 'People, and the browsers that belong to them.' },
-  { name: 'Import', description: 'Files of events and contacts, which can be removed together.' },
-  { name: 'Webhook', description: 'Sending events and changes of contacts to other systems.' },
+  { name: 'Import', description: 'Event and contact files, whose data can be removed together.' },
+  { name: 'Webhook', description: 'Sending events and contact changes to other systems.' },
   { name: 'User', description: 'Browsers: sharing a userUUID across several domains.' },
   { name: 'Account', description: 'The account, its catalogues, its tokens and its audit log.' },
 ];

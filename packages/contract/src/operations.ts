@@ -69,7 +69,7 @@ const pageAndServer = ['browser', 'server'] as const;
 const readers = ['viewer', 'editor', 'server'] as const;
 /** The token kinds that may change contacts, catalogues, segments and views, and share reports. */
 const editors = ['editor', 'server'] as const;
-/** The error codes of every report. */
+/** The error codes that every report may return. */
 const reportCodes = ['unknown_segment', 'report_too_slow', 'no_reports'] as const;
 const accountEntries = { contact: contact.accountContact };
 
@@ -118,7 +118,7 @@ export const operations = {
   unmergeEntry: post({
     summary: 'Undo a merge of catalogue entries.',
     details:
-      'Events sent under the ID of the merged entry belong to that entry again, including events sent while it was merged.',
+      'Events sent under the merged entry’s ID belong to that entry again, including events sent while it was merged.',
     paths: ['/account/unmergeEntry'],
     tokens: ['editor', ...owners],
     refuses: ['unknown_entry', 'merge_refused'],
@@ -126,7 +126,7 @@ export const operations = {
     output: entries.unmergeEntryOutput,
   }),
   createToken: post({
-    summary: 'Create a token. Only this call returns the text of a secret token.',
+    summary: 'Create a token. Only this call returns a secret token itself.',
     details: 'A server token may create browser, agent, viewer, editor and server tokens for its own account.',
     paths: ['/account/createToken'],
     tokens: owners,
@@ -155,14 +155,14 @@ export const operations = {
     output: members.inviteMemberOutput,
   }),
   listMembers: get({
-    summary: 'List the members of the console, including invited ones, sorted by e-mail address.',
+    summary: 'List the console’s members, including invited ones, sorted by e-mail address.',
     paths: ['/account/listMembers'],
     tokens: owners,
     input: members.listMembersInput,
     output: members.listMembersOutput,
   }),
   updateMember: post({
-    summary: 'Change the role of a member. The change also applies to open sessions.',
+    summary: 'Change a member’s role. The change also applies to open sessions.',
     paths: ['/account/updateMember'],
     tokens: owners,
     refuses: ['unknown_member'],
@@ -242,7 +242,7 @@ export const operations = {
   createContact: post({
     summary: 'Create a contact, or find it by your own ID or its e-mail address, and link the user to it.',
     details:
-      'Requires a contactExternalID or a contactEmailaddress. With a server token, the fields are written to the contact. If both keys are sent, the address is set on the contact with the contactExternalID; if no contact has that ID, the ID is set on the contact with the address. With a contactExternalID, a server token may omit the userUUID. With a browser token, the fields are a claim, which is stored separately and does not change the contact. With a requestUUID, a repeated request changes nothing.',
+      'Requires a contactExternalID or a contactEmailaddress. With a server token, the fields are written to the contact. If both keys are sent, the address is set on the contact with the contactExternalID; if no contact has that ID, the ID is set on the contact with the address. With a contactExternalID, a server token may omit the userUUID. With a browser token, the fields are a claim, which is stored separately and does not change the contact. With a requestUUID, a duplicate request changes nothing.',
     paths: ['/contact/createContact', '/createContact', '/subscriber/createSubscriber', `/${pageNames.createContact}`],
     tokens: ['browser', ...editors],
     openToPages: true,
@@ -287,7 +287,7 @@ export const operations = {
     output: contact.searchContactOutput,
   }),
   exportContact: post({
-    summary: 'Return all data about a contact, page by page: its record, claims, links, imports and events.',
+    summary: 'Return all data about a contact, in pages: its record, claims, links, imports and events.',
     details:
       'Follow nextCursor until it is "". Values have the IDs under which they were stored, even those of merged catalogue entries. The call is recorded in the audit log.',
     paths: ['/contact/exportContact'],
@@ -374,7 +374,7 @@ export const operations = {
   logEvent: operation({
     summary: 'Log an event for an anonymous user or a contact.',
     details:
-      'A 200 means that the event is committed and synced to disk. An event whose eventUUID is repeated is stored only once. For a GET request whose Accept header prefers images, the response is a 1×1 GIF.',
+      'A 200 means that the event is committed and synced to disk. An event that is sent again with the same eventUUID is stored only once. For a GET request whose Accept header prefers images, the response is a 1×1 GIF.',
     methods: ['POST', 'GET'],
     paths: ['/event/logEvent', '/logEvent', `/${pageNames.logEvent}`],
     tokens: pageAndServer,
@@ -398,7 +398,7 @@ export const operations = {
     output: event.logEventsOutput,
   }),
   createImport: post({
-    summary: 'Begin or continue the import of a file.',
+    summary: 'Begin or continue importing a file.',
     details:
       'If the account has imported a file with this fingerprint and has not undone that import, the response describes that import. Send the records that start at its `position`.',
     paths: ['/import/createImport'],
@@ -441,7 +441,7 @@ export const operations = {
   undoImport: post({
     summary: 'Undo an import: remove its events, links and contacts. A repeated call returns the progress.',
     details:
-      'Reports exclude the events of the import immediately; the events, and everything else that it stored, are removed afterwards. Contacts that something else has changed or uses are kept. After the undo, the file can be imported again.',
+      'Reports exclude the import’s events immediately; the events, and everything else that it stored, are removed afterwards. Contacts that something else has changed or uses are kept. After the undo, the file can be imported again.',
     paths: ['/import/undoImport'],
     tokens: editors,
     refuses: ['unknown_import'],
@@ -595,7 +595,7 @@ export const operations = {
     output: segment.deleteSegmentOutput,
   }),
   createView: post({
-    summary: 'Save a report page of the console as a named view.',
+    summary: 'Save a console report page as a named view.',
     details: 'A view with the same name is replaced. An account can have at most 100 views.',
     paths: ['/report/createView'],
     tokens: editors,
@@ -645,9 +645,9 @@ export const operations = {
     output: shareLink.revokeShareLinkOutput,
   }),
   createWebhook: post({
-    summary: 'Create a webhook, which sends events and changes of contacts to a URL as they are stored.',
+    summary: 'Create a webhook, which sends events and contact changes to a URL as they are stored.',
     details:
-      'Only this response contains the secret with which each message is signed (Standard Webhooks 1.0.0). The webhook sends what is stored from now on.',
+      'Only this response contains the secret that signs each message (Standard Webhooks 1.0.0). The webhook sends what is stored from now on.',
     paths: ['/webhook/createWebhook'],
     tokens: server,
     example: ['description', 'payload'],
@@ -673,7 +673,7 @@ export const operations = {
     output: webhook.updateWebhookOutput,
   }),
   rotateWebhookSecret: post({
-    summary: 'Replace the secret of a webhook. For 24 hours, messages are signed with both secrets.',
+    summary: 'Replace a webhook’s secret. For 24 hours, messages are signed with both secrets.',
     paths: ['/webhook/rotateWebhookSecret'],
     tokens: server,
     refuses: ['unknown_webhook'],
@@ -681,7 +681,7 @@ export const operations = {
     output: webhook.rotateWebhookSecretOutput,
   }),
   deleteWebhook: post({
-    summary: 'Delete a webhook. Messages that are not delivered yet are discarded.',
+    summary: 'Delete a webhook. Messages that have not been delivered yet are discarded.',
     paths: ['/webhook/deleteWebhook'],
     tokens: server,
     refuses: ['unknown_webhook'],
@@ -698,7 +698,7 @@ export const operations = {
     output: webhook.testWebhookOutput,
   }),
   listWebhookDeliveries: get({
-    summary: 'List the messages of a webhook after a sequence, with the state of each delivery.',
+    summary: 'List a webhook’s messages after a sequence, with the state of each delivery.',
     details:
       'A receiver that cannot be reached from the internet can read its messages with this operation instead: pass `nextSequence` as `after` of the next request.',
     paths: ['/webhook/listWebhookDeliveries'],
@@ -709,7 +709,7 @@ export const operations = {
     output: webhook.listWebhookDeliveriesOutput,
   }),
   resendWebhook: post({
-    summary: 'Send one message or a range of messages of a webhook again, with the same IDs.',
+    summary: 'Resend one of a webhook’s messages, or a range of them, with the same IDs.',
     paths: ['/webhook/resendWebhook'],
     tokens: server,
     example: ['through'],

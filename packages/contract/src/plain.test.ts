@@ -30,7 +30,7 @@ test('recognizes input from the tracker as plain', () => {
 
 /** Strings around a limit: of this length, one character shorter, or one character longer. */
 const textOf = (length: number) => fc.integer({ min: length - 1, max: length + 1 }).map((size) => 'x'.repeat(size));
-/** Any code point. fast-check's own unit for this spends 0.9 s per process on a table of code points. */
+/** Any code point. fast-check's own unit for this takes 0.9 s per process to build a table of code points. */
 const anyCharacter = fc.integer({ min: 0, max: 0x10ffff }).map((code) => String.fromCodePoint(code));
 const oddities = [
   '__proto__',

@@ -55,7 +55,7 @@ export const problem = z.object({
     'invalid_field',
   ),
   message: text(
-    'A description of the problem for people. The wording may change.',
+    'A human-readable description of the problem. The wording may change.',
     '`eventID` must be a whole number from 1 to 2147483647',
   ),
   field: text('The path of the field that caused the error.', 'event[3].eventID').optional(),

@@ -1,4 +1,4 @@
-/** Webhooks: endpoints to which events and changes of contacts are sent. */
+/** Webhooks: endpoints that receive events and contact changes. */
 import * as z from 'zod';
 import * as field from './fields.ts';
 import { limits } from './limits.ts';
@@ -29,12 +29,12 @@ const url = field.describe(
   'Where messages are sent. Redirects are not followed. `http` is allowed only for networks in the setting WEBHOOK_ALLOW.',
   'https://crm.example/hooks/firsthand',
 );
-const description = field.describe(field.nameInLine, 'A description for people.', 'Sales CRM');
+const description = field.describe(field.nameInLine, 'A human-readable description.', 'Sales CRM');
 const type = field.describe(
   field
     .list(field.oneOf(webhookTypes), webhookTypes.length)
     .refine((list) => list.length > 0, 'must contain at least one type'),
-  'The types of messages to send.',
+  'The message types to send.',
   ['contact.recognized', 'contact.merged'],
 );
 const eventName = field.describe(
@@ -50,10 +50,7 @@ const payload = field.describe(
 );
 
 const webhookID = responseText(field.webhookID);
-const secret = text(
-  'The secret of the signatures. Only this response contains it.',
-  'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
-);
+const secret = text('The signing secret. Only this response contains it.', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw');
 
 export const createWebhookInput = z
   .object({
@@ -76,9 +73,7 @@ export const listWebhooksOutput = response({
         webhookID,
         url: responseText(url),
         description: responseText(description),
-        type: field.describe(z.array(z.enum(webhookTypes)), 'The types of messages that are sent.', [
-          'contact.recognized',
-        ]),
+        type: field.describe(z.array(z.enum(webhookTypes)), 'The message types that are sent.', ['contact.recognized']),
         eventName: field.describe(z.array(z.string()), 'The names of the events that are sent. Empty: all.', [
           'Bought',
         ]),
@@ -97,11 +92,11 @@ export const listWebhooksOutput = response({
             'failing',
           )
           .optional(),
-        sequence: count('All messages up to this sequence were delivered or have failed.', 1_042),
-        retrying: count('The number of failed deliveries that will be retried.', 0),
+        sequence: count('All messages up to this sequence have been delivered or have failed.', 1_042),
+        retrying: count('How many failed deliveries will be retried.', 0),
         waitUntilTime: isoTime('When sending resumes after failures. Absent while nothing is delayed.').optional(),
-        lastSuccessTime: isoTime('When a delivery last succeeded. Absent until then.').optional(),
-        lastFailureTime: isoTime('When a delivery last failed. Absent until then.').optional(),
+        lastSuccessTime: isoTime('When a delivery last succeeded. Absent if none has.').optional(),
+        lastFailureTime: isoTime('When a delivery last failed. Absent if none has.').optional(),
         lastFailure: text('A description of the last failure; "" if there was none.', 'HTTP 503'),
         previousSecretUntilTime: isoTime('After a rotation: until when the previous secret is valid.').optional(),
         createdTime: isoTime('When the webhook was created.'),
@@ -126,7 +121,7 @@ export const updateWebhookInput = z.object({
   payload: field.optional(payload),
   state: field.describe(
     field.optional(field.oneOf(['active', 'paused'])),
-    'Pauses or resumes the webhook. A webhook that resumes continues where it stopped.',
+    'Pauses or resumes the webhook. A resumed webhook continues where it stopped.',
     'paused',
   ),
 });
@@ -135,7 +130,7 @@ export const updateWebhookOutput = response({ webhookID });
 export const rotateWebhookSecretInput = z.object({ webhookID: field.webhookID });
 export const rotateWebhookSecretOutput = response({
   secret,
-  previousSecretUntilTime: isoTime('Until then, messages are signed with the previous secret as well.'),
+  previousSecretUntilTime: isoTime('Until when messages are also signed with the previous secret.'),
 });
 
 export const deleteWebhookInput = z.object({ webhookID: field.webhookID });
@@ -144,7 +139,7 @@ export const deleteWebhookOutput = response({ webhookID });
 const attempt = {
   httpStatus: count('The status of the last response. Absent if there was none.', 503).optional(),
   error: text('Why there was no response, or why it counts as a failure; "": neither.', 'the endpoint timed out'),
-  responseText: text('The beginning of the last response that failed.', 'Service Unavailable'),
+  responseText: text('The beginning of the last error response.', 'Service Unavailable'),
 };
 
 export const testWebhookInput = z.object({ webhookID: field.webhookID });
@@ -159,12 +154,12 @@ export const listWebhookDeliveriesInput = z.object({
   webhookID: field.webhookID,
   after: field.describe(
     field.optional(sequence),
-    'Only messages after this sequence. By default, the messages that were not sent yet.',
+    'Only messages after this sequence. By default, messages that have not been sent yet.',
     1_000,
   ),
   failed: field.describe(
     field.optional(field.flag),
-    'Only messages that failed and were not delivered since, of all sequences by default.',
+    'Only messages that failed and have not been delivered since. By default, of any sequence.',
     false,
   ),
   limit: field.optional(field.pageLimit(limits.deliveriesPerPage)),
@@ -174,14 +169,14 @@ export const listWebhookDeliveriesOutput = response({
     .array(
       z.object({
         messageID: text('The header `webhook-id` of the message.', 'msg_2KWPBgLlAfxdpx2AI54pPJ'),
-        sequence: count('The position of the message in the order of the account.', 1_041),
+        sequence: count('The message’s position in the account’s sequence.', 1_041),
         type: field.describe(z.enum(webhookTypes), 'The type of the message.', 'contact.recognized'),
         state: field.describe(
           z.enum(['waiting', 'delivered', 'retrying', 'failed']),
-          'Whether the message was not sent yet, was delivered, will be retried, or failed at every attempt.',
+          'Whether the message has not been sent yet, was delivered, will be retried, or failed every attempt.',
           'delivered',
         ),
-        attempts: count('The number of failed attempts.', 0),
+        attempts: count('How many attempts failed.', 0),
         ...attempt,
         lastAttemptTime: isoTime('When the last failed attempt ended.').optional(),
         nextAttemptTime: isoTime('When the next attempt is due.').optional(),
@@ -220,7 +215,7 @@ export const resendWebhookInput = z
     message: 'must not be less than `sequence`',
   });
 export const resendWebhookOutput = response({
-  messages: count('The number of messages that will be sent again.', 60),
+  messages: count('How many messages will be sent again.', 60),
   through: count(
     `The end of the range that was processed. If it is less than the requested end, continue after it: a request resends at most ${limits.deliveriesPerResend} messages.`,
     1_100,

@@ -66,7 +66,7 @@ const eventEntry = entryOf(eventShape)
 
 const attrType = field.describe(
   z.enum(attrTypes),
-  'How to display the values of the attribute. All values are stored as text.',
+  'How to display the attribute’s values. All values are stored as text.',
   'text',
 );
 
@@ -137,7 +137,7 @@ const settings = {
 };
 
 /**
- * The result for one contact in a request to createAccount or updateAccount. Each contact is checked with
+ * The result for one contact in a createAccount or updateAccount request. Each contact is checked with
  * `accountContact`.
  */
 const accountContactResult = z.object({
@@ -249,9 +249,7 @@ export const account = z
             'The member that the token belongs to; for a session, the member who signed in. Absent for other tokens.',
             'm9Tn2kQwYb5rEv7uJc1Lz',
           ).optional(),
-          session: trueOrAbsent(
-            'A session of the console, which expires automatically. Revoking it signs the member out.',
-          ),
+          session: trueOrAbsent('A console session, which expires automatically. Revoking it signs the member out.'),
           lastUsedTime: isoTime('The hour in which the token was last used.', '2026-11-01T09:00:00.000Z').optional(),
           revokedTime: revokedTime.optional(),
         }),

@@ -46,7 +46,7 @@ export const inviteMemberInput = z.object({
 export const inviteMemberOutput = response({
   memberID: responseText(field.memberID),
   memberRole: roleOutput,
-  invitationCode: text('The code of the invitation. Only this call returns it.', 'invitation_4kQwYb5rEv7uJc1LzT8nX2aa'),
+  invitationCode: text('The invitation code. Only this call returns it.', 'invitation_4kQwYb5rEv7uJc1LzT8nX2aa'),
   expiresTime: isoTime(
     `When the invitation expires: ${limits.invitationDays} days after it was created.`,
     '2099-01-01T00:00:00.000Z',
@@ -63,9 +63,9 @@ export const listMembersOutput = response({
         memberName: text(memberName, 'Ben Lime'),
         memberRole: roleOutput,
         createdTime: isoTime('When the member was first invited.'),
-        joinedTime: isoTime('When the member last accepted an invitation. Absent until then.').optional(),
-        signedInTime: isoTime('When the member last signed in. Absent until then.').optional(),
-        passkeys: count(`The number of passkeys of the member, at most ${limits.passkeysPerMember}.`, 1),
+        joinedTime: isoTime('When the member last accepted an invitation. Absent if they never have.').optional(),
+        signedInTime: isoTime('When the member last signed in. Absent if they never have.').optional(),
+        passkeys: count(`How many passkeys the member has, at most ${limits.passkeysPerMember}.`, 1),
         invitationExpiresTime: isoTime(
           'When the pending invitation expires. Absent if there is none.',
           '2099-01-01T00:00:00.000Z',
@@ -83,7 +83,7 @@ export const removeMemberInput = z.object({
   memberID: field.memberID,
   descendants: field.describe(
     field.optional(field.flag),
-    'Also revokes the agent, viewer, editor and server tokens that the member created, directly or indirectly, and the share links and open invitations of the member.',
+    'Also revokes the agent, viewer, editor and server tokens that the member created, directly or indirectly, and the member’s share links and open invitations.',
     true,
   ),
 });

@@ -44,7 +44,7 @@ export const listRefusedOutput = response({
   count: z
     .object({
       listed: countOf('Requests that are still on the list.', 1),
-      evicted: countOf('Requests that were discarded, or removed because the list of their token was full.'),
+      evicted: countOf('Requests that were discarded, or removed because their token’s list was full.'),
       erased: countOf('Requests that were removed because they identified a contact that was erased.'),
       replayed: countOf('Requests that were resent and stored.'),
     })
@@ -57,7 +57,7 @@ export const replayRefusedInput = z.object({
   refusedID: field.refusedID,
   fix: field.describe(
     field.optional(field.orJSON(z.record(z.string(), z.unknown(), field.errorMessage('must be an object', 'object')))),
-    'Fields that replace fields of the request.',
+    'Fields that replace fields in the request.',
     { eventID: 3 },
   ),
   tokenID: field.describe(

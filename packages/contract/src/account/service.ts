@@ -5,7 +5,7 @@ import { count, flag, isoTime, response, responseText, text } from '../response.
 
 export const getServiceInput = z.object({});
 export const getServiceOutput = response({
-  version: text('The version of Firsthand.', '0.2.0'),
+  version: text('The Firsthand version.', '0.2.0'),
   retentionDays: count('The age in days at which events are deleted; 0 if they are never deleted.', 0),
   backupSeconds: count('The interval of automatic database backups, in seconds; 0 if there are none.', 86_400),
   backupTime: isoTime('When the newest automatic backup was made. Absent if there is none yet.').optional(),
@@ -26,7 +26,7 @@ export const getServiceOutput = response({
     })
     .optional()
     .describe(
-      'The page that most recently sent a secret token of the account to this server, which rejected the request. Anyone who opens the page can read the token. Absent if there is none, or with an operator token.',
+      'The page that most recently sent one of the account’s secret tokens to this server, which rejected the request. Anyone who opens the page can read the token. Absent if there is none, or with an operator token.',
     ),
   unknownProxy: flag(
     'Whether requests arrived through a proxy that is not in TRUST_PROXY in the last 24 hours. All visitors behind such a proxy count as one visitor and share one rate limit.',

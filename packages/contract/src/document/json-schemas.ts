@@ -32,7 +32,7 @@ const mapValues = <In, Out>(record: Readonly<Record<string, In>>, map: (value: I
 /** `must be a time` → `Must be a time.` */
 const sentence = (form: string) => `${form.charAt(0).toUpperCase()}${form.slice(1)}.`;
 
-/** Moves the description of a nullable schema to the union with null. */
+/** Moves a nullable schema's description to the union with null. */
 const hoistDescription = (schema: JSONSchema): JSONSchema => {
   const [first, second] = schema.anyOf ?? [];
   if (first === undefined || second?.type !== 'null') return schema;
@@ -60,7 +60,7 @@ const toPlain = ({ example, form, sent, ...generated }: JSONSchema & Meta, isInp
 
 /**
  * Converts schemas to JSON Schemas, by name. A named schema inside another becomes a `$ref`. `input` describes what
- * clients may send, which can be more than a schema returns. Objects allow additional members.
+ * clients may send, which may be more than what the service returns. Objects allow additional members.
  */
 export const toJSONSchemas = (schemasByName: Readonly<Record<string, z.ZodType>>, io: 'input' | 'output') => {
   const registry = z.registry<{ id: string }>();

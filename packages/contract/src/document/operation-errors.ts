@@ -16,10 +16,12 @@ const commonCodes: readonly ErrorCode[] = [
   'unavailable',
 ];
 
-/** Codes for any body; `invalid_field` even without fields, because the body's token may not be a string. */
+/**
+ * Codes for any body. `invalid_field` applies even without fields, because the token in the body may not be a string.
+ */
 const bodyCodes: readonly ErrorCode[] = ['invalid_field', 'invalid_json', 'body_too_large', 'unsupported_media_type'];
 
-/** Whether `missing_field` is possible: a field is required, or becomes required by the value of another. */
+/** Whether `missing_field` is possible: a field is required, or becomes required because of another field's value. */
 const needsFields = (input: z.ZodType): boolean =>
   !input.safeParse({}).success || (input._zod.def.checks?.length ?? 0) > 0;
 

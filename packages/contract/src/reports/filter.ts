@@ -35,7 +35,7 @@ interface EventCount<Kinds, Inner> {
   readonly filter?: Inner | undefined;
   readonly atLeast?: number | undefined;
   readonly atMost?: number | undefined;
-  /** In the last `withinDays` periods of 24 hours before the request. */
+  /** In the last `withinDays` 24-hour periods before the request. */
   readonly withinDays?: number | undefined;
 }
 interface Did<Segment> extends EventCount<readonly (number | string)[], Filter<Segment>> {
@@ -198,7 +198,7 @@ const unknownMembers = (keys: readonly string[]): string => {
 
 const notAnObject = field.errorMessage('must be a JSON object', 'object');
 
-/** One condition. `filter` checks its depth and the number of conditions in it. */
+/** One condition. `filter` checks its depth and how many conditions it has. */
 export const condition = z
   .strictObject(
     {

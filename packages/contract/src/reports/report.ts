@@ -86,7 +86,7 @@ const visits = z
       0.4,
     ),
     pages: average('The average number of page views per session', 3.2),
-    seconds: average('The average number of seconds from the first event of a session to its last', 184),
+    seconds: average('The average number of seconds from a session’s first event to its last', 184),
   })
   .optional()
   .describe('With `visits`: statistics of the counted sessions, over all their events in the range.');
@@ -110,7 +110,7 @@ const response = <Shape extends z.ZodRawShape>(shape: Shape) =>
       .object({ ...range, ...shape })
       .optional()
       .describe('With `compare`: the same for the earlier range.'),
-    timezone: output.text('The time zone of the report.', 'Europe/London'),
+    timezone: output.text('The report’s time zone.', 'Europe/London'),
     through: output.text(
       'The position up to which all events are counted. Pass it to streamEvents as `cursor` to continue with later events.',
       'ZTEuNDI',
@@ -304,7 +304,7 @@ export const reportFunnelInput = z
     by: field
       .optional(by)
       .describe(
-        'Adds `row`: the steps of each group, with the dimensions of reportBreakdown. The first event that matches the first step determines the group of a person; with `contactTagID`, a person belongs to the group of each tag.',
+        'Adds `row`: the steps of each group, with the dimensions of reportBreakdown. The first event that matches the first step determines a person’s group; with `contactTagID`, a person belongs to the group of each tag.',
       ),
     limit: field.describe(
       field.optional(field.pageLimit(limits.rowsPerBreakdown)),
@@ -380,7 +380,7 @@ export const reportRetentionInput = z
     by: field
       .optional(by)
       .describe(
-        'Adds `row`: the cohorts of each group, with the dimensions of reportBreakdown. The first event that matches `first` determines the group of a person; with `contactTagID`, a person belongs to the group of each tag.',
+        'Adds `row`: the cohorts of each group, with the dimensions of reportBreakdown. The first event that matches `first` determines a person’s group; with `contactTagID`, a person belongs to the group of each tag.',
       ),
     limit: field.describe(
       field.optional(field.pageLimit(limits.rowsOverTime)),
@@ -427,7 +427,7 @@ const liveList = (description: string, example: string) =>
             people: output.count('People.', 12),
           }),
         )
-        .describe('The values, starting with those that have the most people.'),
+        .describe('The values, sorted by number of people, highest first.'),
       others: output.count('People with other values.', 3),
     })
     .describe(description);
@@ -437,7 +437,7 @@ export const reportLiveInput = z.object({
   robots: reportFields.robots,
   limit: field.describe(
     field.optional(field.integer(1, limits.rowsPerLiveList)),
-    'The maximum number of rows of each list; 10 by default.',
+    'The maximum number of rows in each list; 10 by default.',
     5,
   ),
 });

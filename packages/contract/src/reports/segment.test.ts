@@ -13,7 +13,7 @@ const bytesOf = (given: object) => Buffer.byteLength(JSON.stringify(given));
 
 const saveFilter = (given: object) => check(createSegmentInput, { segmentName: 'Buyers', filter: given });
 
-/** The filter with its segments replaced, or the problem. */
+/** The filter with its segments expanded, or the problem found. */
 const expand = (given: object, segments: Readonly<Record<string, object>>) => {
   const names = new Map(Object.entries(segments).map(([name, one]) => [name, JSON.stringify(one)]));
   const result = expandSegments(filter.parse(given), (name) => names.get(name), 'filter');
@@ -28,7 +28,7 @@ it('rejects a segment whose saved filter is no longer valid', () => {
   });
 });
 
-describe('the filter of a segment', () => {
+describe('a segment’s filter', () => {
   it('is stored as it was sent', () => {
     const sent = { and: [{ event: 'Paid' }, { did: { from: '2026-11-01T00:00:00Z' } }, { attrID: 'plan', is: 5 }] };
     expect(saveFilter(sent)).toEqual({ ok: true, value: { segmentName: 'Buyers', filter: sent } });
@@ -151,7 +151,7 @@ describe('a filter that refers to segments', () => {
     expect(expand({ or: [{ segment: 'a' }, { segment: 'a' }, event] }, { a: half })).not.toHaveProperty('code');
   });
 
-  it('is expanded to the filter with its segments written out, or rejected if that filter is invalid', () => {
+  it('is expanded to a filter without segments, or rejected if that filter is invalid', () => {
     const names = ['a', 'b', '__proto__'] as const;
     const leaf = fc.constantFrom<SentFilter>(
       { event: 1 },

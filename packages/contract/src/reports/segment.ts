@@ -1,4 +1,4 @@
-/** Segments: named, saved filters of reports. */
+/** Segments: saved report filters with names. */
 import * as z from 'zod';
 import { type Checked, fieldPath } from '../checking.ts';
 import * as field from '../fields.ts';
@@ -20,13 +20,13 @@ export const listSegmentNames = (given: Filter<string>): string[] =>
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 const maxBytes = `${limits.segmentBytes.toLocaleString('en')} bytes`;
 
-/** The filter of a segment, which must not refer to other segments, so that there are no cycles. */
+/** A segment's filter, which must not refer to other segments, so that there are no cycles. */
 const filterWithoutSegments = filter.superRefine((given, context) => {
   for (const { path } of segmentsIn(given))
     context.addIssue({ code: 'custom', path: [...path], message: 'must not be in the filter of another segment' });
 }) as z.ZodType<Filter, SentFilter>;
 
-/** The filter of a segment, stored as it was sent. */
+/** A segment's filter, stored as it was sent. */
 const filterAsSent = z
   .unknown()
   .superRefine((given, context) => {
@@ -60,7 +60,7 @@ export const listSegmentsOutput = output.response({
         segmentName: output.responseText(field.segmentName),
         filter: field.describe(
           z.record(z.string(), z.unknown()) as unknown as z.ZodType<SentFilter>,
-          'The filter of the segment, as it was sent.',
+          'The segment’s filter, as it was sent.',
           example,
         ),
         createdTime: output.isoTime('When the name was first saved.'),
@@ -75,7 +75,7 @@ export const deleteSegmentOutput = output.response({ segmentName: output.respons
 
 /**
  * Replaces each segment in a checked filter with its saved filter, which `findSaved` returns as JSON text. The result
- * must meet the limits of a filter. `base` is the path of the filter in the request.
+ * must meet the filter limits. `base` is the path of the filter in the request.
  */
 export const expandSegments = (
   given: Filter<string>,

@@ -11,7 +11,7 @@ export type SharedOperation = (typeof sharedOperations)[number];
 
 const shareName = field.describe(
   field.nameInLine.refine((name) => name !== '', field.required).meta({ minLength: 1 }),
-  'The name of the view, shown to everyone who opens the link.',
+  'The view’s name, shown to anyone who opens the link.',
   'Teapots this month',
 );
 
@@ -27,8 +27,8 @@ const request = z.record(z.string(), z.unknown(), field.errorMessage('must be a 
 const report = z.object(
   {
     part,
-    operation: field.describe(field.oneOf(sharedOperations), 'The operation of the report.', 'reportTotals'),
-    request: field.describe(request, 'The fields of the request for the report.', {
+    operation: field.describe(field.oneOf(sharedOperations), 'The report’s operation.', 'reportTotals'),
+    request: field.describe(request, 'The fields of the report’s request.', {
       from: '2026-11-01',
       to: '2026-12-01',
       interval: 'day',
@@ -88,12 +88,12 @@ export const listShareLinksOutput = output.response({
         memberID: output.responseText(field.memberID).optional(),
         expiresTime: expiresTimeOutput,
         lastUsedTime: output
-          .isoTime('The hour in which the link was last opened. Absent until then.', '2026-11-24T12:00:00.000Z')
+          .isoTime('The hour in which the link was last opened. Absent if it never was.', '2026-11-24T12:00:00.000Z')
           .optional(),
       }),
     )
     .describe(
-      'The links that were not revoked, newest first. Expired links are listed until they are deleted, within about an hour.',
+      'The links that have not been revoked, newest first. Expired links are listed until they are deleted, within about an hour.',
     ),
 });
 

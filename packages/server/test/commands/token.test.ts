@@ -152,7 +152,7 @@ it('does not treat an ID that begins with a hyphen as an option', async () => {
     [...account, '--', id],
   ])
     expect((await firsthand(['token', 'revoke', ...args], env)).stderr).toMatch(
-      /no token of the account has this tokenID/,
+      /no token in the account has this tokenID/,
     );
   expect((await firsthand(['token', 'revoke', '--account', id, 'x'], env)).stderr).toMatch(/^firsthand: .*account/);
 });

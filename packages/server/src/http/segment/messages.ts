@@ -213,7 +213,7 @@ const mapType = (
     case 'track': {
       const name = text(message.event);
       const call = event(name, properties);
-      return name === undefined ? { ...call, refusal: requires('event', 'the name of the event') } : call;
+      return name === undefined ? { ...call, refusal: requires('event', 'the event name') } : call;
     }
     case 'page':
     case 'screen':
