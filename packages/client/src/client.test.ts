@@ -13,7 +13,7 @@ interface JSONSchema {
   readonly items?: JSONSchema;
 }
 
-/** A client whose requests get `responses` in order, the last one repeatedly, and the requests it has sent. */
+/** A client whose requests get `responses` in order (the last one repeatedly), and the requests that it has sent. */
 const setUp = (responses: (() => Response | Promise<Response>)[], options: Partial<ClientOptions<false>> = {}) => {
   const sent: Request[] = [];
   const respond = async (input: RequestInfo | URL, init?: RequestInit) => {
@@ -86,7 +86,7 @@ describe('the client', () => {
     });
   });
 
-  it('prefers the timeout of a call to its own', async () => {
+  it('uses a call’s timeout instead of its own', async () => {
     const { client } = setUp([() => new Promise<Response>(() => {})]);
     const call = client.updateContact({ contactUUID: 'c-1' }, { timeoutMs: 10 });
     expect(await failureOf(call)).toMatchObject({ code: 'unreachable' });
@@ -149,7 +149,7 @@ describe('times', () => {
     expect(sent).toEqual([]);
   });
 
-  it('are text in responses, or Dates with the option `dates`', async () => {
+  it('are strings in responses, or Dates with the `dates` option', async () => {
     const response = ok({ event: [event], eventDefinition: [{ firstTime: event.eventTime }], nextCursor: '' });
     const asText = await setUp([response]).client.getEvent({});
     expect(asText.event).toEqual([event]);
@@ -162,7 +162,7 @@ describe('times', () => {
     expectTypeOf(asDates.event[0]?.eventName).toEqualTypeOf<string | undefined>();
   });
 
-  it('have names in the contract by which the client recognizes them, and which no other text has', () => {
+  it('have names in the contract that let the client recognize them, and that no other string has', () => {
     const named: Record<string, boolean> = {};
     const walk = (schema: JSONSchema) => {
       for (const [name, member] of Object.entries(schema.properties ?? {})) {
@@ -241,7 +241,7 @@ describe('an error', () => {
     });
   });
 
-  it('has the code `unavailable` if a server up to 0.1.0 sends `not_kept`', async () => {
+  it('has the code `unavailable` if a server of version 0.1.0 or earlier sends `not_kept`', async () => {
     const { client } = setUp([refused(503, { code: 'not_kept', message: 'the store is unavailable' })]);
     expect(await failureOf(client.logEvent({ eventID: 1, userUUID: 'u'.repeat(21) }))).toMatchObject({
       status: 503,
@@ -326,7 +326,7 @@ describe('a retry', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('is attempted as often as `retries` of a call allows, and calls `onRetry` with each failure', async () => {
+  it('is attempted up to the call’s `retries` times, and calls `onRetry` with each failure', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const { client, sent } = setUp([busy], { retries: 0 });
@@ -403,7 +403,7 @@ describe('streamEvents', () => {
     expect(sent.map((request) => new URL(request.url).searchParams.get('cursor'))).toEqual([null, 'a']);
   });
 
-  it('ends when the caller aborts, and throws when the service rejects it', async () => {
+  it('ends when the caller aborts, and throws when the service rejects the request', async () => {
     const stop = new AbortController();
     const { client } = setUp([stream(message('a', 1)), refused(401, { code: 'invalid_token', message: 'revoked' })]);
     for await (const _ of client.streamEvents({}, { signal: stop.signal })) stop.abort();

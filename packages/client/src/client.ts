@@ -29,7 +29,7 @@ export interface CallOptions {
   readonly timeoutMs?: number | undefined;
   /** The maximum number of retries of this call, instead of the client's. */
   readonly retries?: number | undefined;
-  /** Called with the reason when the client starts to wait for the next attempt. */
+  /** Called with the failure of an attempt, before the client waits to retry. */
   readonly onRetry?: ((failure: FirsthandError) => void) | undefined;
 }
 
@@ -45,8 +45,8 @@ export type CSVOperation =
   | 'listRefused';
 
 /**
- * One function per operation. It resolves with the response, or rejects with a FirsthandError; after an abort, with the
- * signal's reason; for an invalid Date in the request, with a RangeError. Operations that are safe to repeat (reads,
+ * One function per operation. It resolves with the response, or rejects with a FirsthandError, with the signal's reason
+ * after an abort, or with a RangeError for an invalid Date in the request. Operations that are safe to repeat (reads,
  * logEvent, logEvents, createContact) are retried while the service is busy or unreachable.
  */
 export type Client<Dates extends boolean = false> = {
@@ -61,15 +61,13 @@ export type Client<Dates extends boolean = false> = {
     request: RequestFor<Name>,
     options?: CallOptions,
   ): AsyncGenerator<ResponseFor<Name, Dates>, void>;
-  /**
-   * Resolves with a stream of a CSV file with all rows. If a row cannot be read, the stream errors instead of ending.
-   */
+  /** Resolves with a stream of all rows as CSV. If a row cannot be read, the stream errors instead of ending. */
   csv<Name extends CSVOperation>(
     name: Name,
     request: Omit<RequestFor<Name>, 'limit' | 'cursor'>,
     options?: CallOptions,
   ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
-  /** Like `csv`, but for a file with one JSON object per line. */
+  /** Like `csv`, but with one JSON object per line. */
   ndjson<Name extends CSVOperation>(
     name: Name,
     request: Omit<RequestFor<Name>, 'limit' | 'cursor'>,
@@ -169,7 +167,7 @@ type Read<Result> = (response: Response) => Promise<Result>;
 const maxReconnectDelayMs = 10_000;
 
 /**
- * Makes one attempt. Returns the result of `read` for a 2xx response; throws a FirsthandError or, after an abort, its
+ * Makes one attempt. Returns the result of `read` for a 2xx response; throws a FirsthandError or, if aborted, the abort
  * reason.
  */
 const tryOnce = async <Result>(

@@ -4,7 +4,7 @@ import { type OperationName, operations, type RequestOf } from '@firsthand/contr
 /** An event in a batch, as in logEvent without `sentTime`. It needs a user or contact only if the batch has none. */
 type BatchEvent = Omit<RequestOf<'logEvent'>, 'sentTime'>;
 
-/** The request of an operation, without the token. A time may be a Date, ISO 8601 or milliseconds since 1970. */
+/** An operation's request, without the token. A time may be a Date, ISO 8601 or milliseconds since 1970. */
 export type RequestFor<Name extends OperationName> = Name extends 'logEvents'
   ? Omit<RequestOf<'logEvents'>, 'event'> & { event: readonly BatchEvent[] }
   : RequestOf<Name>;

@@ -1,4 +1,4 @@
-/** Response types of the client, with times as text or as Dates. */
+/** The client's response types, with times as strings or Dates. */
 import type { OperationName, ResponseOf } from '@firsthand/contract/operations';
 
 /** The names of times in responses. No other member has such a name. */
@@ -12,7 +12,7 @@ export type WithDates<Value> = Value extends readonly (infer Entry)[]
     ? { [Name in keyof Value]: Name extends TimeName ? Date | Extract<Value[Name], undefined> : WithDates<Value[Name]> }
     : Value;
 
-/** The response of an operation. With `dates`, times are Dates; otherwise ISO 8601 in UTC, with milliseconds. */
+/** An operation's response. With `dates`, times are Dates; otherwise, they are ISO 8601 in UTC, with milliseconds. */
 export type ResponseFor<Name extends OperationName, Dates extends boolean = false> = Dates extends true
   ? WithDates<ResponseOf<Name>>
   : ResponseOf<Name>;

@@ -9,8 +9,8 @@ const maxDelayMs = 10_000;
 const alphabet = '0123456789abcdefghijklmnopqrstuvwxyz';
 
 /**
- * Creates an eventUUID or requestUUID: milliseconds since 1970, then 75 random bits. They sort by time, so that the
- * store appends to its index.
+ * Creates an eventUUID or requestUUID: milliseconds since 1970, then 75 random bits. UUIDs sort by time, so the store
+ * only appends to its index.
  */
 export const createUUID = (time = Date.now()): string => {
   const random = crypto.getRandomValues(new Uint8Array(15));
@@ -20,8 +20,8 @@ export const createUUID = (time = Date.now()): string => {
 };
 
 /**
- * Adds an eventUUID to each event, or a requestUUID, so that the service recognizes repeats. Existing identifiers are
- * kept.
+ * Adds an eventUUID to each event, or a requestUUID, so that the service recognizes duplicates. Existing identifiers
+ * are kept.
  */
 export const addIdentifiers = (name: OperationName, fields: Fields): Fields => {
   if (name === 'logEvent') return { ...fields, eventUUID: fields.eventUUID || createUUID() };
@@ -41,7 +41,7 @@ const repeatableWrites: readonly OperationName[] = [
   ...(['createImport', 'importEvents', 'importContacts', 'undoImport'] as const),
 ];
 
-/** Whether an operation with identifiers is safe to send twice. */
+/** Whether an operation is safe to send twice, with the UUIDs from `addIdentifiers`. */
 export const isRepeatable = (name: OperationName): boolean =>
   operations[name].methods[0] === 'GET' || repeatableWrites.includes(name);
 
@@ -52,8 +52,9 @@ export const isTransient = ({ code, status }: FirsthandError): boolean =>
   code === 'unreachable' || (code !== 'report_too_slow' && busyStatuses.includes(status));
 
 /**
- * The milliseconds to wait before the next attempt; undefined for no further attempt. The delay doubles each time, is
- * never shorter than Retry-After, and is half random, so that clients that failed together don't retry together.
+ * The milliseconds to wait before the next attempt; undefined if there should be no further attempt. The delay doubles
+ * each time, is never shorter than Retry-After, and is half random, so that clients that failed together don't retry
+ * together.
  */
 export const computeRetryDelay = (
   attempt: number,

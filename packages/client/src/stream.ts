@@ -39,7 +39,7 @@ export async function* parseMessages(body: ReadableStream<Uint8Array>): AsyncGen
   }
 }
 
-const createLengthError = () => new Error(`a message of the stream is longer than ${maxCharacters} characters`);
+const createLengthError = () => new Error(`a message in the stream is longer than ${maxCharacters} characters`);
 
 /** Yields lines, which end with CR LF, LF or CR. */
 async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {

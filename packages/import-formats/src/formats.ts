@@ -7,7 +7,7 @@ import { segment } from './formats/segment.ts';
 import { umami } from './formats/umami.ts';
 
 /**
- * The formats by name. The last one must stay last, because it is recognized by a field that others might have, too.
+ * The formats by name. The last one must stay last, because it is recognized by a field that others might also have.
  */
 export const formats = { posthog, ga4, umami, matomo, goatcounter, segment } as const satisfies Record<string, Format>;
 

@@ -1,4 +1,4 @@
-/** Sends the messages of a file to importEvents, in batches. */
+/** Sends a file's messages to importEvents, in batches. */
 import { type BatchResponse, maxLength, sendBatches } from './files/batches.ts';
 import type { Message, SkipReason } from './formats/format.ts';
 import type { Reading } from './read-messages.ts';
@@ -7,7 +7,7 @@ export interface EventCounts {
   readonly imported: number;
   readonly repeated: number;
   readonly refused: number;
-  /** The number of rows that are deliberately left out, by reason. */
+  /** How many rows are deliberately left out, by reason. */
   readonly skipped: Readonly<Partial<Record<SkipReason, number>>>;
 }
 
@@ -20,7 +20,7 @@ export interface EventBatch {
 export interface EventImport {
   /** All readings of the file, from its start. */
   readonly readings: AsyncIterable<Reading>;
-  /** How many of the file's messages were sent before. */
+  /** How many of the file's messages have already been sent. */
   readonly position: number;
   readonly send: (batch: EventBatch) => Promise<BatchResponse & Pick<EventCounts, 'imported' | 'repeated'>>;
   /** Called for rows that can't be read, and for refused messages. */

@@ -18,7 +18,7 @@ describe('readMessages', () => {
     ]);
   });
 
-  it('rejects a CSV file without a column of the format', async () => {
+  it('rejects a CSV file that lacks a column of the format', async () => {
     await expect(read('a,b\n1,2\n')).rejects.toThrow('the header has no column `type`, which files of Segment have');
   });
 });

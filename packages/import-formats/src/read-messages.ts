@@ -3,11 +3,11 @@ import { UnreadableFileError } from './files/record.ts';
 import type { Outcome } from './formats/format.ts';
 import { type FormatName, findFormat, formatNames, formats } from './formats.ts';
 
-/** An outcome of a row that begins on this line of the file. A row from Matomo has several outcomes. */
+/** An outcome for a row that begins on this line of the file. A Matomo row has several outcomes. */
 export type Reading = Outcome & { readonly line: number };
 
 /**
- * Finds the format of a file by its header or its first object. If the format is unknown, rejects with an
+ * Finds a file's format by its header or its first object. If the format is unknown, rejects with an
  * UnreadableFileError whose message explains what to do.
  */
 export const detectFormat = async (source: Source): Promise<FormatName> => {
@@ -17,7 +17,7 @@ export const detectFormat = async (source: Source): Promise<FormatName> => {
       const fields = 'header' in record ? record.header : Object.keys(record.row);
       const format = findFormat(fields);
       if (format !== undefined) return format;
-      // Each CSV file of a Plausible export has these columns.
+      // Each CSV file in a Plausible export has these columns.
       if (fields.includes('date') && fields.includes('visitors'))
         throw new UnreadableFileError(
           'the file contains totals by day, as Plausible exports them. Without visitors and their events, there is nothing to import',
@@ -33,7 +33,7 @@ export const detectFormat = async (source: Source): Promise<FormatName> => {
 
 /**
  * Reads a file as messages, in order. The same file always gives the same readings, so an interrupted import can
- * continue after the readings that it has stored. The use of memory does not depend on the size of the file.
+ * continue after the readings that it has stored. Memory use does not depend on the file size.
  */
 export async function* readMessages(source: Source, format: FormatName): AsyncGenerator<Reading> {
   const { label, fields, toMessages } = formats[format];

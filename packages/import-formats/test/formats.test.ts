@@ -1,4 +1,4 @@
-/** Each file of this folder was written from the description that its tool publishes. */
+/** Each file in this folder was written to match its tool's published description. */
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
@@ -99,7 +99,7 @@ describe.each<[file: string, format: FormatName, totals: ReturnType<typeof summa
     expect(await detectFormat(toSource(gzipSync(load(file))))).toBe(format);
   });
 
-  it('has the totals of its tool', async () => {
+  it('has the expected totals', async () => {
     expect(summarize(await readAll(load(file), format))).toEqual(totals);
   });
 
@@ -165,7 +165,7 @@ const onLinux = { browser: 'Firefox', os: 'Linux', device: 'desktop', country: '
 describe('PostHog', () => {
   const device = '0192e8a1-0000-7000-8000-000000000001';
 
-  it('has the campaign of a page view only in its URL, and none of PostHog’s own properties', async () => {
+  it('has a page view’s campaign only in its URL, and none of PostHog’s own properties', async () => {
     expect(await messageAt('posthog.jsonl', 'posthog', 0)).toEqual({
       messageId: '0192e8a1-0000-7abc-8def-0123456789ab',
       timestamp: '2026-11-01T09:30:01.123Z',
@@ -184,7 +184,7 @@ describe('PostHog', () => {
     });
   });
 
-  it('links the browser of $identify, with the properties of the person', async () => {
+  it('links the browser that sent $identify, with the person’s properties', async () => {
     expect(await messageAt('posthog.jsonl', 'posthog', 8)).toMatchObject({
       type: 'identify',
       anonymousId: device,
@@ -198,7 +198,7 @@ describe('PostHog', () => {
     });
   });
 
-  it('identifies the person of an event after $identify, and of an event from a server', async () => {
+  it('identifies the person of an event after $identify or from a server', async () => {
     const [order, invoice] = [
       await messageAt('posthog.jsonl', 'posthog', 10),
       await messageAt('posthog.csv', 'posthog', 12),
@@ -219,7 +219,7 @@ describe('PostHog', () => {
 });
 
 describe('Google Analytics 4', () => {
-  it('has the page, the campaign and the labels of a page view, and none of GA4’s own parameters', async () => {
+  it('has a page view’s page, campaign and labels, and none of GA4’s own parameters', async () => {
     expect(await messageAt('ga4.jsonl', 'ga4', 0)).toEqual({
       type: 'page',
       timestamp: '2026-11-01T09:30:01.123Z',
@@ -237,7 +237,7 @@ describe('Google Analytics 4', () => {
     });
   });
 
-  it('has a search engine only as the referrer, and the name of a campaign of Google Ads', async () => {
+  it('has a search engine only as the referrer, and the name of a Google Ads campaign', async () => {
     const [organic, ads] = [await messageAt('ga4.jsonl', 'ga4', 6), await messageAt('ga4.jsonl', 'ga4', 7)];
     expect(organic?.context).toEqual({
       page: { url: 'https://shop.example/', path: '/', title: 'Home', referrer: 'https://www.google.com/' },
@@ -246,7 +246,7 @@ describe('Google Analytics 4', () => {
     expect(ads?.context).toMatchObject({ campaign: { source: 'google', medium: 'cpc', name: 'brand' } });
   });
 
-  it('identifies the person of an event, and has its custom parameters and the path of its page', async () => {
+  it('identifies an event’s person, and has its custom parameters and its page’s path', async () => {
     expect(await messageAt('ga4.jsonl', 'ga4', 9)).toMatchObject({
       type: 'track',
       event: 'purchase',
@@ -257,7 +257,7 @@ describe('Google Analytics 4', () => {
 });
 
 describe('Umami', () => {
-  it('has the URL, the campaign and the labels of a page view', async () => {
+  it('has a page view’s URL, campaign and labels', async () => {
     expect(await messageAt('umami.csv', 'umami', 0)).toEqual({
       type: 'page',
       messageId: '8b1c2d3e-0000-4000-8000-000000000001',
@@ -310,7 +310,7 @@ describe('Umami', () => {
 });
 
 describe('Matomo', () => {
-  it('has the campaign and the referrer of a visit in its first page view', async () => {
+  it('has a visit’s campaign and referrer in its first page view', async () => {
     expect(await messageAt('matomo.json', 'matomo', 0)).toEqual({
       type: 'page',
       messageId: 'matomo-1-101',
@@ -349,7 +349,7 @@ describe('Matomo', () => {
 });
 
 describe('GoatCounter', () => {
-  it('has the page and its query, the referrer and the labels of a page view', async () => {
+  it('has a page view’s page, query, referrer and labels', async () => {
     expect(await messageAt('goatcounter.csv', 'goatcounter', 0)).toEqual({
       type: 'page',
       timestamp: '2026-11-01T09:30:01.000Z',
@@ -361,7 +361,7 @@ describe('GoatCounter', () => {
     });
   });
 
-  it('uses the name of a campaign or of a recognized site as the source', async () => {
+  it('uses the name of a campaign or a recognized site as the source', async () => {
     const sources = [6, 7, 8].map((index) => messageAt('goatcounter.csv', 'goatcounter', index));
     expect((await Promise.all(sources)).map((message) => message?.context)).toEqual([
       expect.objectContaining({ campaign: { source: 'autumn-mail' } }),
@@ -370,7 +370,7 @@ describe('GoatCounter', () => {
     ]);
   });
 
-  it('uses the path of an event as its name', async () => {
+  it('uses an event’s path as its name', async () => {
     expect(await messageAt('goatcounter.csv', 'goatcounter', 9)).toMatchObject({ type: 'track', event: 'add-to-cart' });
     expect(await messageAt('goatcounter.csv', 'goatcounter', 10)).toMatchObject({
       event: 'call-us',
@@ -378,16 +378,16 @@ describe('GoatCounter', () => {
     });
   });
 
-  it('rejects a file of another version', async () => {
+  it('rejects a file of a different version', async () => {
     const other = load('goatcounter.csv').toString().replace('2Path', '3Path');
     await expect(readAll(other, 'goatcounter')).rejects.toThrow('the header has no column `2Path`');
   });
 });
 
-describe('totals by day', () => {
+describe('daily totals', () => {
   it.each([
     ['Plausible', 'date,visitors,pageviews,bounces,visits,visit_duration\n2026-11-01,3,9,1,3,60\n'],
-    ['the pages of Plausible', 'date,hostname,page,visits,visitors,pageviews\n2026-11-01,shop.example,/,3,3,9\n'],
+    ['Plausible’s pages', 'date,hostname,page,visits,visitors,pageviews\n2026-11-01,shop.example,/,3,3,9\n'],
   ])('are refused with an explanation: %s', async (_, text) => {
     await expect(detectFormat(toSource(text))).rejects.toThrow(/totals by day, as Plausible exports them/);
   });

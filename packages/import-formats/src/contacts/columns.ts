@@ -9,7 +9,7 @@ const contactFields = [
 ];
 const attributePrefix = 'contactAttr.';
 
-/** What a column contains: a field of importContacts, or `contactAttr.` and the ID of an attribute. */
+/** What a column contains: an importContacts field, or `contactAttr.` and an attribute's ID. */
 export type ContactTarget = (typeof contactFields)[number] | `${typeof attributePrefix}${string}`;
 
 export const contactTargets: readonly string[] = [...contactFields, `${attributePrefix}<attrID>`];
@@ -53,13 +53,13 @@ const columnsByTool: Readonly<Record<string, Readonly<Record<string, ContactTarg
     TAGS: 'contactTagID',
     UNSUB_TIME: 'contactStatus',
   },
-  // Contains the names of tags, which are also their IDs unless the catalogue has other names for them.
+  // Contains tag names, which are also their IDs unless the catalogue has different names for them.
   firsthand: { tag: 'contactTagID' },
 };
 
 const exact = new Map(Object.values(columnsByTool).flatMap((columns) => Object.entries(columns)));
 const fold = (name: string): string => name.toLowerCase().replaceAll(/[\s_-]/g, '');
-/** If the names of two columns are the same once they are folded, the first one counts. */
+/** If two column names are the same once they are folded, the first one counts. */
 const folded = new Map([...exact].toReversed().map(([name, target]) => [fold(name), target]));
 
 /** Returns what a column contains; undefined if its name is not recognized. */
@@ -73,8 +73,8 @@ const recognize = (name: string): ContactTarget | undefined => {
 export type ColumnMapping = ReadonlyMap<string, ContactTarget>;
 
 /**
- * Returns what the columns of a header contain. `chosen` takes precedence: it has the target of a column, or undefined
- * to leave the column out. If two columns have the same content, only the first one is imported.
+ * Returns what the columns of a header contain. `chosen` takes precedence: it has a column's target, or undefined to
+ * leave the column out. If two columns have the same content, only the first one is imported.
  */
 export const mapColumns = (
   header: readonly string[],

@@ -14,7 +14,7 @@ const read = async (content: string | Uint8Array) => {
 const readOne = async (content: string) => (await read(content))[0];
 
 describe('mapColumns', () => {
-  it('recognizes the columns of Mautic', () => {
+  it('recognizes Mautic’s columns', () => {
     expect(
       mapping('title', 'firstname', 'lastname', 'email', 'phone', 'position', 'tags', 'doNotEmail', 'points'),
     ).toEqual({
@@ -29,7 +29,7 @@ describe('mapColumns', () => {
     });
   });
 
-  it('recognizes the columns of Klaviyo', () => {
+  it('recognizes Klaviyo’s columns', () => {
     expect(mapping('Email', 'Klaviyo ID', 'First Name', 'Phone Number', 'Title', 'Email Marketing Consent')).toEqual({
       Email: 'contactEmailaddress',
       'First Name': 'contactFirstname',
@@ -39,7 +39,7 @@ describe('mapColumns', () => {
     });
   });
 
-  it('recognizes the columns of HubSpot', () => {
+  it('recognizes HubSpot’s columns', () => {
     expect(
       mapping('Record ID', 'First Name', 'Email', 'Job Title', 'Mobile Phone Number', 'Unsubscribed from all email'),
     ).toEqual({
@@ -51,7 +51,7 @@ describe('mapColumns', () => {
     });
   });
 
-  it('recognizes the columns of Mailchimp, except those with IP addresses', () => {
+  it('recognizes Mailchimp’s columns, except those with IP addresses', () => {
     expect(mapping('Email Address', 'First Name', 'OPTIN_TIME', 'OPTIN_IP', 'LEID', 'TAGS', 'UNSUB_TIME')).toEqual({
       'Email Address': 'contactEmailaddress',
       'First Name': 'contactFirstname',
@@ -190,7 +190,7 @@ describe('checkContacts', () => {
     expect(await check(content, chosen)).toEqual(recognized);
   });
 
-  it('returns different settings for other columns and for another profile', async () => {
+  it('returns different settings for different columns or a different profile', async () => {
     const { settings } = await check(content);
     expect(await check(content, new Map([['city', 'contactAttr.city']]))).not.toMatchObject({ settings });
     expect(await check(content, undefined, 'customer')).not.toMatchObject({ settings });
@@ -232,14 +232,14 @@ describe('importContacts', () => {
     ]);
   });
 
-  it('continues after the contacts that were sent before', async () => {
+  it('continues after the contacts that have already been sent', async () => {
     const { batches } = await send(content, 1_100);
     expect(batches.map(({ position, contact }) => [position, contact[0]])).toEqual([
       [1_100, { contactEmailaddress: 'user-1100@shop.example', contactFirstname: 'nn' }],
     ]);
   });
 
-  it('splits batches whose contacts are large, and refuses a row that is too large for one', async () => {
+  it('splits batches of large contacts, and refuses a row that is too large for a batch', async () => {
     const large = (length: number) => `"${'x'.repeat(length)}"`;
     const { batches, refused } = await send(
       [

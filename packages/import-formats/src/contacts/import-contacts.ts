@@ -1,4 +1,4 @@
-/** Sends the contacts of a file to importContacts, in batches. */
+/** Sends a file's contacts to importContacts, in batches. */
 import { type BatchResponse, maxLength, sendBatches } from '../files/batches.ts';
 import type { Source } from '../files/read-records.ts';
 import type { Row } from '../files/record.ts';
@@ -31,7 +31,7 @@ export interface ContactImport {
   /** Opens the file from its start. */
   readonly open: () => Source;
   readonly columns?: ReadonlyMap<string, ContactTarget | undefined>;
-  /** How many of the file's contacts were sent before. */
+  /** How many of the file's contacts have already been sent. */
   readonly position: number;
   readonly send: (batch: ContactBatch) => Promise<BatchResponse & ContactCounts>;
   readonly onRefused: (row: RefusedRow, file: ContactFile) => void;
@@ -39,8 +39,8 @@ export interface ContactImport {
 }
 
 /**
- * Reads the file to its end. Returns the number of its contacts, and the settings for reading them: the fingerprint of
- * an import is the SHA-256 of `settings` and the content of the file. Rejects with an UnreadableFileError.
+ * Reads the file to its end. Returns how many contacts it has, and the settings for reading them: an import's
+ * fingerprint is the SHA-256 of `settings` and the file's content. Rejects with an UnreadableFileError.
  */
 export const checkContacts = async (
   { open, columns }: Pick<ContactImport, 'open' | 'columns'>,
@@ -94,7 +94,7 @@ export const importContacts = async ({
     for (const { index, error } of response.refusal) {
       const { line, row = {}, contact, file } = batch[index] as (typeof batch)[number];
       const column = error.field === undefined ? undefined : columnOf(file.columns, contact, error.field);
-      // The column replaces the name of the field.
+      // The column replaces the field name.
       const reason = column === undefined ? error.message : error.message.replace(/^`[^`]+` /, '');
       onRefused({ line, column: column ?? '', reason, row }, file);
     }

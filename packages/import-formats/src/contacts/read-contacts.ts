@@ -5,7 +5,7 @@ import { notUTF8 } from '../files/text.ts';
 import { type ColumnMapping, type ContactTarget, mapColumns } from './columns.ts';
 import { type ImportedContact, type RowProblem, toContact } from './to-contact.ts';
 
-/** A row of a file: the line on which it begins, and its contact or the reason why it has none. */
+/** A row of a file: the line on which it begins, and its contact or the reason that it has none. */
 export type ContactReading = { readonly line: number; readonly row?: Row } & (
   | { readonly contact: ImportedContact }
   | RowProblem
@@ -70,7 +70,7 @@ export async function* readContacts(
         continue;
       }
       if (file === undefined)
-        throw new UnreadableFileError('the file must be CSV, with the names of the columns on its first line');
+        throw new UnreadableFileError('the file must be CSV, with the column names on its first line');
       const { line } = record;
       if ('problem' in record) yield { file, line, problem: record.problem };
       else yield { file, line, row: record.row, ...toContact(record.row, file.columns) };

@@ -1,9 +1,9 @@
 import type { RefusedRow } from './import-contacts.ts';
 
-/** These names of columns are not recognized, so a file of refused rows can be fixed and imported as it is. */
+/** These column names are not recognized, so a file of refused rows can be fixed and imported as it is. */
 const problemColumns = ['line', 'column', 'reason'];
 
-/** Returns the layout of a file of refused rows: the columns of the imported file, after those about the problem. */
+/** Returns the layout of a file of refused rows: columns about the problem, then the imported file's columns. */
 export const createRefusedTable = (header: readonly string[]) => {
   const columns = header.filter((name) => !problemColumns.includes(name));
   return {

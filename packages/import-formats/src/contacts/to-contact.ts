@@ -1,4 +1,4 @@
-/** Converts a row of a file to a contact of importContacts. */
+/** Converts a row to a contact for importContacts. */
 import { attrIDOf, type ColumnMapping, type ContactTarget } from './columns.ts';
 
 /** A contact as importContacts accepts it, without empty values. */
@@ -43,7 +43,7 @@ const toText = (cell: unknown): string =>
     .trim()
     .replace(/^'(?=[=+\-@＝＋－＠])/, '');
 
-/** Returns the contact of a row, or the reason why it has none. An empty cell does not change a value. */
+/** Returns a row's contact, or the reason that it has none. An empty cell does not change a value. */
 export const toContact = (
   row: Readonly<Record<string, unknown>>,
   columns: ColumnMapping,

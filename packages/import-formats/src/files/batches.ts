@@ -1,4 +1,4 @@
-/** A record of a file. */
+/** A record in a file. */
 interface SizedRecord {
   /** The length as JSON, in characters. */
   readonly length: number;
@@ -11,8 +11,8 @@ const maxRecords = 1_000;
 const maxContacts = 100;
 
 /**
- * The maximum length of a batch and of a record, in characters of JSON. A character may be four bytes long,
- * and requests are limited to 1 MiB.
+ * The maximum length of a batch and of a record, in JSON characters. A character may be four bytes long, and requests
+ * are limited to 1 MiB.
  */
 export const maxLength = 200_000;
 
@@ -27,8 +27,8 @@ export interface BatchResponse {
 }
 
 /**
- * Groups the records of a file into one batch per request. Leaves out the first `position` records, which were sent
- * before. The last batch may be empty.
+ * Groups a file's records into one batch per request. Skips the first `position` records, which have already been sent.
+ * The last batch may be empty.
  */
 async function* toBatches<Each extends SizedRecord>(
   records: AsyncIterable<Each>,
@@ -58,7 +58,7 @@ async function* toBatches<Each extends SizedRecord>(
   yield { batch, isLast: true };
 }
 
-/** Sends the records of a file in batches, from `position` on. Yields each batch with its response. */
+/** Sends a file's records in batches, from `position` on. Yields each batch with its response. */
 export async function* sendBatches<Each extends SizedRecord, Response extends BatchResponse>(
   records: AsyncIterable<Each>,
   position: number,

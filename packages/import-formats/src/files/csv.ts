@@ -12,7 +12,7 @@ const cellPatterns: Readonly<Record<Separator, RegExp>> = {
   '\t': /(?:"((?:[^"]|"")*)"|([^"\t]*))(\t|$)/y,
 };
 
-/** Returns the most frequent separator of the first line: Excel writes semicolons in locales with decimal commas. */
+/** Returns the most frequent separator in the first line: Excel writes semicolons in locales with decimal commas. */
 export const findSeparator = (start: string): Separator => {
   const [line = ''] = start.replaceAll(/"[^"]*"/g, '').split('\n');
   const separators: readonly Separator[] = [',', ';', '\t'];
@@ -20,7 +20,7 @@ export const findSeparator = (start: string): Separator => {
   return separators.reduce((best, each) => (countOf(each) > countOf(best) ? each : best));
 };
 
-/** Returns the cells of a record; undefined if an unquoted cell has a quote, or text follows a closing quote. */
+/** Returns a record's cells; undefined if an unquoted cell has a quote, or text follows a closing quote. */
 const toCells = (record: string, separator: Separator): string[] | undefined => {
   if (!record.includes('"')) return record.split(separator);
   const cells: string[] = [];
@@ -56,7 +56,7 @@ export const createCSVParser = (separator: Separator = ','): RecordParser => {
   const toRecord = (line: number, text: string): FileRecord => {
     const cells = toCells(text, separator);
     if (cells === undefined) {
-      const problem = 'a quote is in the middle of a cell: enclose such cells in quotes, and double the quotes in them';
+      const problem = 'a cell has a quote in the middle: enclose such cells in quotes, and double the quotes in them';
       return { line, problem };
     }
     if (header === undefined) {

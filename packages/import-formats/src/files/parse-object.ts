@@ -8,7 +8,7 @@ const isTooDeep = (value: unknown, depth = 0): boolean => {
   return depth === maxDepth || Object.values(value).some((child) => isTooDeep(child, depth + 1));
 };
 
-/** The position of the mistake in a JavaScript engine's message. Not every engine includes it. */
+/** The error position in a JavaScript engine's message. Not every engine includes it. */
 const columnOf = (message: string): string => {
   const [, position] = /at position (\d+)/.exec(message) ?? [];
   return position === undefined ? '' : ` in column ${Number(position) + 1}`;

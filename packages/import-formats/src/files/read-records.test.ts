@@ -52,12 +52,12 @@ describe('CSV', () => {
     ]);
     expect(await read('a,b\n1,the "best" one\n2,z')).toEqual([
       { line: 1, header: ['a', 'b'] },
-      { line: 2, problem: expect.stringContaining('a quote is in the middle of a cell') },
+      { line: 2, problem: expect.stringContaining('a cell has a quote in the middle') },
       { line: 3, row: { a: '2', b: 'z' } },
     ]);
   });
 
-  it('reports a quote that is not closed once, with the number of lines that it hides', async () => {
+  it('reports an unclosed quote once, with the number of lines that are not read because of it', async () => {
     const row = `${'x'.repeat(1_000)},y\n`;
     const hidden = Math.ceil(maxRecordBytes / row.length);
     const records = await read(`a,b\n"open,1\n${row.repeat(hidden + 10)}`);
@@ -101,7 +101,7 @@ describe('JSON', () => {
     ]);
   });
 
-  it('reports the column of a mistake if the JavaScript engine does', async () => {
+  it('reports the column of a syntax error if the JavaScript engine provides it', async () => {
     expect(await read('{"a":1,}')).toEqual([{ line: 1, problem: 'the text is not JSON in column 8' }]);
   });
 

@@ -1,4 +1,4 @@
-/** Reads the records of a file: JSON lines, a JSON array or CSV, also compressed with gzip. */
+/** Reads a file's records: JSON lines, a JSON array or CSV, optionally compressed with gzip. */
 import { createCSVParser, findSeparator } from './csv.ts';
 import { createJSONArrayParser } from './json-array.ts';
 import { createJSONLinesParser } from './json-lines.ts';
@@ -25,7 +25,7 @@ const otherKinds: readonly (readonly [prefix: readonly number[], advice: string]
   [[0xfe, 0xff], 'the text is UTF-16: save the file as UTF-8'],
 ];
 
-/** The number of bytes that are read to recognize the kind of a file. */
+/** How many bytes are read to recognize a file's kind. */
 const startLength = 1_024;
 
 const concat = (a: Uint8Array, b: Uint8Array): Uint8Array => {
@@ -51,7 +51,7 @@ const peek = async (source: Source): Promise<{ start: Uint8Array; whole: Source 
       if (isEnded) controller.close();
     },
     async pull(controller) {
-      // A pull that enqueues nothing would not be repeated.
+      // The stream does not pull again after a pull that enqueues nothing.
       for (;;) {
         const { done, value } = await reader.read();
         if (done) return controller.close();
@@ -69,7 +69,7 @@ const peek = async (source: Source): Promise<{ start: Uint8Array; whole: Source 
  */
 const decompress = (source: Source): Source => {
   const { readable, writable } = new DecompressionStream('gzip');
-  // A stream of any bytes; the types of the DOM and of Node describe it differently.
+  // A byte stream; DOM and Node types describe it differently.
   return source.pipeThrough({ readable, writable: writable as WritableStream<Uint8Array> });
 };
 
@@ -101,8 +101,8 @@ const readParts = async function* (source: Source): AsyncGenerator<Iterable<File
 };
 
 /**
- * Reads a file to its end. Yields the records of a part of the file together, because a step of an async generator
- * takes longer than parsing a line. Rejects with an UnreadableFileError if the rest of the file can't be read.
+ * Reads a file to its end. Yields many records at a time, because a step of an async generator takes longer than
+ * parsing a line. Rejects with an UnreadableFileError if the rest of the file can't be read.
  */
 export async function* readRecords(source: Source): AsyncGenerator<Iterable<FileRecord>> {
   try {

@@ -1,8 +1,8 @@
-/** A row of a file: a JSON object, or the cells of a CSV record by the names in its header. */
+/** A row in a file: a JSON object, or a CSV record's cells by the names in its header. */
 export type Row = Readonly<Record<string, unknown>>;
 
 interface Position {
-  /** The line of the file on which the record begins. The first line is 1. */
+  /** The line on which the record begins. The first line is 1. */
   readonly line: number;
 }
 
@@ -10,7 +10,7 @@ interface RowRecord extends Position {
   readonly row: Row;
 }
 
-/** The names of the columns of a CSV file. It is always the first record of such a file, and never a later one. */
+/** A CSV file's column names. Always the first record in such a file, and never a later one. */
 interface HeaderRecord extends Position {
   readonly header: readonly string[];
 }
@@ -22,7 +22,7 @@ export interface ProblemRecord extends Position {
 
 export type FileRecord = RowRecord | HeaderRecord | ProblemRecord;
 
-/** Reads the records of one file from its chunks, in order. */
+/** Reads one file's records from its chunks, in order. */
 export interface RecordParser {
   push(chunk: Uint8Array): Iterable<FileRecord>;
   /** Call it after the last chunk. Returns the last record, if there is one. */

@@ -4,10 +4,10 @@ import type { Row } from '../files/record.ts';
 /** A message of Segment's HTTP API. */
 export type Message = Readonly<Record<string, unknown>>;
 
-/** The reason why a row is deliberately left out. */
+/** Why a row is deliberately left out. */
 export type SkipReason =
   | 'robot'
-  /** The tool logged it for its own use, such as the start of a session. */
+  /** The tool logged it for its own use, such as a session start. */
   | 'not an event'
   /** The row identifies neither a browser nor a person. */
   | 'no visitor';
@@ -15,11 +15,11 @@ export type SkipReason =
 export type Outcome =
   | { readonly message: Message }
   | { readonly skipped: SkipReason }
-  /** A description without the line. */
+  /** A description without the line number. */
   | { readonly problem: string };
 
 export interface Format {
-  /** The name of the tool. */
+  /** The tool's name. */
   readonly label: string;
   /** Fields that every row has. They distinguish the format from those that follow in the table of formats. */
   readonly fields: readonly string[];

@@ -8,16 +8,18 @@ import type { Format } from './format.ts';
 import { toLabels } from './labels.ts';
 import { compact, invalidField, pathOf, toRecord, toText, toTimeOfSeconds } from './values.ts';
 
-/** Events that GA4 logs for its own use: starts of sessions, first visits and engagement times. */
+/** Events that GA4 logs for its own use: session starts, first visits and engagement times. */
 const internalEvents = new Set(['session_start', 'first_visit', 'first_open', 'user_engagement']);
 
-/** Whether GA4 adds the parameter itself, or it describes the page, whose URL may have secrets in its query. */
+/**
+ * Whether GA4 adds the parameter itself, or the parameter describes the page, whose URL may have secrets in its query.
+ */
 const isInternal = (key: string): boolean =>
   /^(?:ga_session_|engaged_session_|session_engaged$|engagement_time_|firebase_|batch_|page_|(?:debug_mode|entrances|ignore_referrer)$)/.test(
     key,
   );
 
-/** The media of traffic that GA4 recognizes by its referrer, which the page view also has. */
+/** The traffic media that GA4 recognizes by the referrer, which the page view also has. */
 const organicMedia = new Set(['organic', 'referral', '(none)', '(not set)']);
 
 const readParameters = (list: unknown): Map<string, unknown> => {
@@ -31,7 +33,7 @@ const readParameters = (list: unknown): Map<string, unknown> => {
   return parameters;
 };
 
-/** The campaign of the event itself. The traffic sources of its session and its user belong to earlier events. */
+/** The event's own campaign. The traffic sources of its session and user belong to earlier events. */
 const campaignOf = (row: Row): Row | undefined => {
   const collected = toRecord(row.collected_traffic_source);
   const medium = toText(collected.manual_medium);
@@ -70,7 +72,7 @@ export const ga4: Format = {
     const timestamp = toTimeOfSeconds(Number(toText(row.event_timestamp) ?? Number.NaN) / 1_000_000);
     if (timestamp === undefined)
       return [invalidField('event_timestamp', row.event_timestamp, 'microseconds since 1970')];
-    if (event === undefined) return [invalidField('event_name', row.event_name, 'the name of the event')];
+    if (event === undefined) return [invalidField('event_name', row.event_name, 'the event name')];
     if (internalEvents.has(event)) return [{ skipped: 'not an event' }];
     const [anonymousId, userId] = [toText(row.user_pseudo_id), toText(row.user_id)];
     // The visitor has not consented to cookies.

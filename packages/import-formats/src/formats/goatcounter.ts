@@ -36,7 +36,7 @@ export const goatcounter: Format = {
     };
     const common = { timestamp, anonymousId };
     if (isYes(row.Event)) {
-      if (path === '') return [invalidField('2Path', path, 'the name of the event')];
+      if (path === '') return [invalidField('2Path', path, 'the event name')];
       return [{ message: { type: 'track', ...common, event: path, context: compact(context) } }];
     }
     const page = compact({

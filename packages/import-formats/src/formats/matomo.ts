@@ -13,7 +13,7 @@ interface Track {
   readonly properties: Row | undefined;
 }
 
-/** The event of an action, by the action's type. Content impressions and abandoned carts are not events. */
+/** The event for an action, by the action's type. Content impressions and abandoned carts are not events. */
 const tracks = new Map<unknown, (action: Row) => Track>([
   [
     'event',
@@ -53,7 +53,7 @@ const tracks = new Map<unknown, (action: Row) => Track>([
 ]);
 
 /**
- * With Matomo's plugin for campaigns, a visit has all parts of the campaign. Otherwise, it has only the name and the
+ * With Matomo's campaign plugin, a visit has all parts of the campaign. Otherwise, it has only the name and the
  * keyword.
  */
 const campaignOf = (visit: Row): Row | undefined => {

@@ -5,10 +5,9 @@
  * | event | message |
  * |---|---|
  * | `$pageview`, `$screen` | page, screen |
- * | `$identify`, `$set` | identify, with the properties of the person |
- * | `$create_alias` | alias |
- * | `$pageleave` and others about performance, feature flags and groups | none |
- * | others, including `$autocapture` | track, with the same name |
+ * | `$identify`, `$set` | identify, with the person's properties | | `$create_alias` | alias | | `$pageleave` and
+ * others about performance, feature flags and groups | none | | others, including `$autocapture` | track, with the same
+ * name |
  */
 import type { Row } from '../files/record.ts';
 import type { Format, Message } from './format.ts';
@@ -33,7 +32,7 @@ const parseProperties = (value: unknown): Row | undefined => {
 };
 
 /**
- * Whether a property is not PostHog's own: those have names that begin with $. Campaign properties are also excluded,
+ * Whether a property is not one of PostHog's own, whose names begin with $. Campaign properties are also excluded,
  * because they may come from an earlier page; the current page has them in its URL.
  */
 const isOwn = (name: string): boolean =>
@@ -89,8 +88,8 @@ export const posthog: Format = {
     const timestamp = toTime(row.timestamp);
     if (timestamp === undefined) return [invalidField('timestamp', row.timestamp, aTime)];
     const [event, id] = [toText(row.event), toText(row.distinct_id)];
-    if (event === undefined) return [invalidField('event', row.event, 'the name of the event')];
-    if (id === undefined) return [invalidField('distinct_id', row.distinct_id, 'the ID of the person')];
+    if (event === undefined) return [invalidField('event', row.event, 'the event name')];
+    if (id === undefined) return [invalidField('distinct_id', row.distinct_id, 'the person’s ID')];
     const properties = parseProperties(row.properties);
     if (properties === undefined) return [invalidField('properties', row.properties, 'a JSON object')];
     const person = parseProperties(row.person_properties);

@@ -2,8 +2,7 @@
  * Segment's files in Amazon S3: messages as its HTTP API accepts them, with fields that Segment has added. RudderStack
  * writes the same format.
  *
- * `timestamp` is the event's time, corrected for the error of the client's clock: receivedAt − (sentAt −
- * originalTimestamp).
+ * `timestamp` is the event's time, corrected for the client's clock error: receivedAt − (sentAt − originalTimestamp).
  */
 import type { Format } from './format.ts';
 

@@ -1,7 +1,7 @@
 /**
  * Umami's `website_event.csv`, from an export of Umami Cloud or from `COPY website_event TO … WITH CSV HEADER`.
  *
- * A session is what Umami counts as a visitor: one browser in one month. Properties of events are in another file.
+ * A session is what Umami counts as a visitor: one browser in one month. Event properties are in a separate file.
  */
 import type { Row } from '../files/record.ts';
 import type { Format } from './format.ts';

@@ -51,7 +51,7 @@ export const aTime = 'a date and time such as 2026-11-01 09:30:00';
 const toURL = (value: string | undefined): URL | undefined =>
   value !== undefined && URL.canParse(value) ? new URL(value) : undefined;
 
-/** The path of a URL. The query of a URL may contain secrets, so events that are not page views have only the path. */
+/** A URL's path. Its query may contain secrets, so events that are not page views have only the path. */
 export const pathOf = (address: string | undefined): string | undefined => toURL(address)?.pathname;
 
 /** A URL without its query, as in the links that the tracker logs. */
