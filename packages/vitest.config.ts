@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { patienceMilliseconds } from './tracker/test/test-timeout.ts';
+import { testTimeoutMilliseconds } from './tracker/test/test-timeout.ts';
 import { LongestFirst } from './vitest.order.ts';
 
 /** The folder of a test decides which projects run it. */
@@ -83,7 +83,7 @@ export default defineConfig({
     // As in bin/heap.js: with other flags, V8 rejects the build's compiled code, which takes 15 ms in each thread.
     execArgv: ['--heap-growing-percent=20'],
     // A test without assertions fails. Polling is patient, because the machine may be busy.
-    expect: { requireAssertions: true, poll: { timeout: patienceMilliseconds } },
+    expect: { requireAssertions: true, poll: { timeout: testTimeoutMilliseconds } },
     // A tier that lacks a program fails and names it. The first file that needs PostgreSQL starts it.
     globalSetup: ['packages/vitest.needs.ts', 'packages/server/test/fixtures/postgres/setup.ts'],
     // `npm run check:coverage`. Code in other processes and threads isn't counted.

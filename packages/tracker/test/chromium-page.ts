@@ -10,10 +10,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, vi } from
 import { buildTracker } from '../build/build.ts';
 import { launchChromium } from './chromium.ts';
 import { fillSnippet, openRecorder, type Recorder } from './recorder.ts';
-import { patienceMilliseconds } from './test-timeout.ts';
+import { testTimeoutMilliseconds } from './test-timeout.ts';
 
 export const waitFor = <T>(check: () => T | Promise<T>) =>
-  vi.waitFor(check, { timeout: patienceMilliseconds, interval: 25 });
+  vi.waitFor(check, { timeout: testTimeoutMilliseconds, interval: 25 });
 export const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 /** The current build of the tracker, in a folder that no other test reads. */

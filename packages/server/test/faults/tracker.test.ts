@@ -12,7 +12,7 @@ import { report } from '../tools/report.ts';
 
 const events = times({ quick: 2, full: 10 });
 /** The time after which an event that has not arrived counts as lost: much longer than a retry takes. */
-const patienceMilliseconds = times({ quick: 8_000, full: 15_000 });
+const timeoutMilliseconds = times({ quick: 8_000, full: 15_000 });
 
 const packages = fileURLToPath(new URL('../../..', import.meta.url));
 let folder: string;
@@ -83,7 +83,7 @@ const countLost = async (scripts: string, after: string, firstResponse: Recorded
       return context;
     }),
   );
-  const end = Date.now() + patienceMilliseconds;
+  const end = Date.now() + timeoutMilliseconds;
   while (arrived.size < events && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 100));
   for (const context of contexts) await context.close();
   await recorder.down();

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, type BrowserContext, chromium as playwright } from 'playwright-core';
-import { patienceMilliseconds } from '../test-timeout.ts';
+import { testTimeoutMilliseconds } from '../test-timeout.ts';
 import type { Engine, LaunchOptions, Session, Tab } from './engine.ts';
 import { crash, findDescendants, killGroup, startGroup, waitFor } from './processes.ts';
 
@@ -32,7 +32,7 @@ const args = [
 
 const openTab = async (context: BrowserContext, url: string): Promise<Tab> => {
   const page = await context.newPage();
-  page.setDefaultTimeout(patienceMilliseconds);
+  page.setDefaultTimeout(testTimeoutMilliseconds);
   const tab: Tab = {
     goto: async (to) => {
       await page.goto(to);

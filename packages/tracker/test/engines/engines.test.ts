@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { patienceMilliseconds } from '../test-timeout.ts';
+import { testTimeoutMilliseconds } from '../test-timeout.ts';
 import type { Session } from './engine.ts';
 import { describeEngines } from './engines.ts';
 
@@ -57,9 +57,9 @@ describeEngines('the harness', (engine) => {
     ]);
     await one.close();
     if (engine.firesPagehideOnClose)
-      await vi.waitFor(() => expect(received).toContain(`POST localhost:${port}/left /one`), patienceMilliseconds);
+      await vi.waitFor(() => expect(received).toContain(`POST localhost:${port}/left /one`), testTimeoutMilliseconds);
     await two.goto(`${site}/three`);
-    await vi.waitFor(() => expect(received).toContain(`POST localhost:${port}/left /two`), patienceMilliseconds);
+    await vi.waitFor(() => expect(received).toContain(`POST localhost:${port}/left /two`), testTimeoutMilliseconds);
     expect(await two.run(() => isSecureContext && 'locks' in navigator)).toBe(true);
   });
 

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import puppeteer, { type Browser } from 'puppeteer-core';
-import { patienceMilliseconds } from '../test-timeout.ts';
+import { testTimeoutMilliseconds } from '../test-timeout.ts';
 import type { Engine, LaunchOptions, Session, Tab } from './engine.ts';
 import { createAddAuthenticator, marionettePreferences } from './marionette.ts';
 import { adoptGroup, crash, findDescendants, killGroup } from './processes.ts';
@@ -34,7 +34,7 @@ const createProxyPreferences = (port: number) => ({
 
 const openTab = async (browser: Browser, url: string, addAuthenticator: Tab['addAuthenticator']): Promise<Tab> => {
   const page = await browser.newPage();
-  page.setDefaultTimeout(patienceMilliseconds);
+  page.setDefaultTimeout(testTimeoutMilliseconds);
   const tab: Tab = {
     goto: async (to) => {
       await page.goto(to);

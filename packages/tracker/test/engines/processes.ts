@@ -5,7 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { patienceMilliseconds } from '../test-timeout.ts';
+import { testTimeoutMilliseconds } from '../test-timeout.ts';
 
 const running = new Set<ChildProcess>();
 
@@ -87,7 +87,7 @@ export const crash = async (processes: readonly number[]): Promise<void> => {
 export const waitFor = async <Result>(
   what: string,
   poll: () => Result | undefined | Promise<Result | undefined>,
-  milliseconds = patienceMilliseconds,
+  milliseconds = testTimeoutMilliseconds,
 ): Promise<Result> => {
   const end = performance.now() + milliseconds;
   for (;;) {
