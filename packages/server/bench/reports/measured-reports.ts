@@ -105,7 +105,7 @@ export const createMeasuredReports = (contacts: number) => {
         SELECT cohort, week, coalesce(first.people, 0), coalesce(back.people, 0) FROM first FULL JOIN back USING (cohort, week)`,
     ),
     bestCustomers(),
-    people('people of the month', { of: { kind: 'all' } }, `owned AS (${writeMonthEvents()})`),
+    people('people in the month', { of: { kind: 'all' } }, `owned AS (${writeMonthEvents()})`),
     people(
       'people who viewed a price and did not buy',
       { of: { kind: 'step', step: 1, dropped: true, steps, withinMilliseconds: week, per: 'person' } },
