@@ -299,7 +299,7 @@ const arrows: readonly (readonly [files: readonly string[], rules: readonly Rule
     [
       ...inSQLite,
       {
-        group: ['../**', ...not(['../../rules/**', '../arrangement.ts', '../database/**', '../transactions/**'])],
+        group: ['../**', ...not(['../../rules/**', '../tuning.ts', '../database/**', '../transactions/**'])],
         message: 'The event log is below the other folders of the driver: they may import it, but not the reverse.',
       },
     ],

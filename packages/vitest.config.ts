@@ -38,7 +38,7 @@ const large = ['packages/server/src/**/*.large.test.ts'];
 /** The SQLite store with small segments of its event log. */
 const segments = [
   ...large,
-  'packages/server/src/store/sqlite/{store,arranging,events/event-sources}.test.ts',
+  'packages/server/src/store/sqlite/{store,events/event-sources}.test.ts',
   'packages/server/src/store/sqlite/**/*.property.test.ts',
 ];
 

@@ -113,7 +113,7 @@ export const createSyntheticFeed = (
     users,
     contacts: Math.ceil(linkedUsers / 2),
     feed: {
-      feedEvents: async ({ beyond, most }) => fill(beyond, Math.min(most, events - beyond)),
+      feedEvents: async ({ beyond, limit }) => fill(beyond, Math.min(limit, events - beyond)),
       feedOwners: async ({ since }) => ({
         position: '1',
         reset: since === null,

@@ -101,7 +101,7 @@ it('allows reads, changes and erasures in an account over its quota, and does no
 it('accepts new data again after old events are deleted or the quota is raised', async () => {
   await fill();
   await untilLog(429);
-  await scene.store.deleteEventsBefore({ time: Date.now() + 1, most: 100 });
+  await scene.store.deleteEventsBefore({ time: Date.now() + 1, limit: 100 });
   await untilLog(200);
   await fill();
   await untilLog(429);

@@ -58,7 +58,7 @@ interface PlainRowsOptions {
 export const openPlainRows = async ({ database, feed, account, limitMilliseconds, chosen }: PlainRowsOptions) => {
   const eventRows = async function* () {
     for (let beyond = 0, more = true; more; ) {
-      const fed = await feed.feedEvents({ account, beyond, most: eventsPerRead });
+      const fed = await feed.feedEvents({ account, beyond, limit: eventsPerRead });
       yield rowsOf(fed);
       ({ through: beyond, more } = fed);
     }

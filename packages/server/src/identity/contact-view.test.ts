@@ -63,7 +63,7 @@ describe('a field', () => {
       true,
     ],
     [
-      'is filled by an accepted claim rather than by one with a newer link',
+      'is filled by an accepted claim rather than by an open claim with a newer link',
       [
         record(
           {},
@@ -96,13 +96,13 @@ describe('a field', () => {
     ['that was explicitly cleared stays empty', [record(telephone(''), claim(1, telephone('1'), accepted))], '', false],
     ['comes from a merged record', [record({}), record(telephone('2'))], '2', false],
     [
-      'in the contact’s own record precedes that of a merged record',
+      'in the contact’s own record takes precedence over that of a merged record',
       [record(telephone('1')), record(telephone('2'))],
       '1',
       false,
     ],
     [
-      'that is cleared in the contact’s own record hides that of a merged record',
+      'that is cleared in the contact’s own record is not filled by a merged record',
       [record(telephone('')), record(telephone('2'))],
       '',
       false,
@@ -120,13 +120,13 @@ describe('a field', () => {
       false,
     ],
     [
-      'in a merged record precedes an accepted claim',
+      'in a merged record takes precedence over an accepted claim',
       [record({}, claim(1, telephone('1'), accepted)), record(telephone('2'))],
       '2',
       false,
     ],
     [
-      'is filled by claims of all records equally',
+      'is filled by the earliest claim, no matter which record has the claim',
       [record({}, claim(2, telephone('2'))), record({}, claim(1, telephone('1')))],
       '1',
       true,
@@ -152,7 +152,7 @@ describe('the e-mail address', () => {
     expect(view.claimed).toEqual([]);
   });
 
-  test('is claimed until it is verified, or a claim of its record is accepted', () => {
+  test('is claimed until it is verified or a claim in its record is accepted', () => {
     const unverified = { ...record(address('ann@example.com')), verified: false };
     expect(viewContact([unverified]).claimed).toEqual(['contactEmailaddress']);
     expect(viewContact([unverified]).fields.contactEmailaddress).toBe('ann@example.com');
@@ -162,7 +162,7 @@ describe('the e-mail address', () => {
     ]);
   });
 
-  test('of a merged record is shown only if the contact itself has none', () => {
+  test('from a merged record is shown only if the contact itself has none', () => {
     const anna = { ...record(address('anna@example.com')), verified: false };
     const view = viewContact([record(address('ann@example.com')), anna]);
     expect([view.fields.contactEmailaddress, view.claimed]).toEqual(['ann@example.com', []]);
@@ -238,7 +238,7 @@ describe('a tag', () => {
   });
 });
 
-test('lists claimed fields as published, then attributes, then tags, each sorted', () => {
+test('lists claimed fields in the published order, then attributes, then tags, each sorted', () => {
   const sent: SentValues = {
     fields: { contactProfileID: 'p', contactTitle: 'Dr' },
     attributes: { z: '1', a: '2' },
@@ -283,7 +283,7 @@ describe('a handle', () => {
     ['open', {}],
     ['accepted', accepted],
     ['voided', voided],
-  ])('shows the values of an %s claim, none of them as claimed', (_, change) => {
+  ])('shows the values of a claim, none of them as claimed: %s', (_, change) => {
     const view = viewClaim(claim(1, sent, change));
     expect(view.fields).toEqual({
       ...Object.fromEntries(contactFields.map((name) => [name, ''])),
@@ -297,7 +297,7 @@ describe('a handle', () => {
 });
 
 describe('a browser that sends more values later', () => {
-  test('replaces its own values, keeps those that it sends empty or not at all, and accumulates tags', () => {
+  test('replaces its own values, keeps values that it omits or sends empty, and accumulates tags', () => {
     const before = values({
       fields: { contactTitle: 'Dr', contactMobile: '1', contactJobRole: 'cook' },
       tags: { a: true },
@@ -335,7 +335,7 @@ describe('an external ID', () => {
 
   test.each<[string, ContactRecord[], unknown]>([
     ['is the contact’s own', [record(id('7'), claim(1, id('8')))], ['7', []]],
-    ['is claimed while only pages sent it', [ofPage(id('7'))], ['7', ['contactExternalID']]],
+    ['is claimed as long as only pages have sent it', [ofPage(id('7'))], ['7', ['contactExternalID']]],
     [
       'is not claimed once a claim with it is accepted',
       [ofPage(id('7'), claim(1, id('7'), { accepted: true }))],
@@ -347,19 +347,23 @@ describe('an external ID', () => {
       ['7', ['contactExternalID']],
     ],
     [
-      'of a claim does not fill an empty field, because it may be another contact’s',
+      'in a claim does not fill an empty field, because it may be another contact’s',
       [record({}, claim(1, id('8'), { accepted: true }))],
       ['', []],
     ],
-    ['of a voided claim is not shown', [record({}, claim(1, id('8'), { voided: true }))], ['', []]],
+    ['in a voided claim is not shown', [record({}, claim(1, id('8'), { voided: true }))], ['', []]],
     ['that was cleared remains cleared', [record(id(''), claim(1, id('8')))], ['', []]],
-    ['of a merged record fills the contact’s empty one', [record({}, claim(1, id('8'))), record(id('9'))], ['9', []]],
-    ['of a merged record does not replace the contact’s own', [record(id('7')), record(id('9'))], ['7', []]],
+    [
+      'from a merged record is used if the contact has none',
+      [record({}, claim(1, id('8'))), record(id('9'))],
+      ['9', []],
+    ],
+    ['from a merged record does not replace the contact’s own', [record(id('7')), record(id('9'))], ['7', []]],
   ])('%s', (_, records, expected) => {
     expect(shown(...records)).toEqual(expected);
   });
 
-  test('does not stop its contact from showing the address of a merged record', () => {
+  test('does not keep its contact from showing a merged record’s address', () => {
     const address = (contactEmailaddress: string) => record({ fields: { contactEmailaddress } });
     const { fields } = viewContact([record(id('7')), address('ann@example.com'), address('ben@example.com')]);
     expect(fields.contactEmailaddress).toBe('ann@example.com');
@@ -395,7 +399,7 @@ describe('for any records', () => {
   const mapClaims = (records: ContactRecord[], change: (claims: readonly Claim[]) => Claim[]) =>
     records.map((one) => ({ ...one, claims: change(one.claims) }));
 
-  test('claims do not replace values of records', () => {
+  test('claims do not replace values in records', () => {
     fc.assert(
       fc.property(anyRecords, (records) => {
         const bare = viewContact(mapClaims(records, () => []));
@@ -417,10 +421,10 @@ describe('for any records', () => {
     );
   });
 
-  test('lists claimed values, removes them with the open claims, and keeps accepted ones', () => {
+  test('claimed values are listed, disappear without the open claims, and stay once accepted', () => {
     fc.assert(
       fc.property(anyRecords, (all) => {
-        // Removes external IDs from claims, because they stay claimed even if the claim is accepted.
+        // Removes external IDs from claims, because other rules apply to them.
         const records = mapClaims(all, (claims) =>
           claims.map((each) => {
             const { contactExternalID: _, ...fields } = each.values.fields;

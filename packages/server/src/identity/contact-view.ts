@@ -1,6 +1,6 @@
 import { type ContactMerges, noContactMerges, uniteEntries } from './merged-entries.ts';
 
-/** The published text fields of a contact, in the order of responses. */
+/** The published text fields of a contact, in the order in which responses list them. */
 export const contactFields = [
   'contactExternalID',
   'contactTitle',
@@ -37,7 +37,7 @@ export interface Values {
   readonly attributes: ReadonlyMap<string, string | null>;
 }
 
-/** The values of a contact that one browser sent. */
+/** The values that one browser sent for a contact. */
 export interface Claim {
   readonly claim: number;
   readonly values: Values;
@@ -171,8 +171,8 @@ const keyLayersOf = ({ values, verified, externalIDVerified, claims }: ContactRe
 };
 
 /**
- * Returns a contact in the form that reads return. `records` has the contact's own record, then the records of contacts
- * merged into it, ascending by contact.
+ * Returns a contact as reads return it. `records` has the contact's own record, then the records of contacts merged
+ * into it, ascending by contact.
  *
  * - For each field, attribute and tag, the first source with a value wins: the contact's own record, the merged
  *   records, the accepted claims, the open claims. Voided claims are ignored.

@@ -32,15 +32,15 @@ const label63 = 'd'.repeat(63);
 describe('the maximum length', () => {
   test.each<[string, string, boolean]>([
     ['allows a local part of 64 bytes', `${'a'.repeat(64)}@b.com`, true],
-    ['does not allow one of 65', `${'a'.repeat(65)}@b.com`, false],
+    ['does not allow 65 bytes', `${'a'.repeat(65)}@b.com`, false],
     ['counts bytes, not characters', `${'é'.repeat(32)}@b.com`, true],
     ['does not allow 33 two-byte letters', `${'é'.repeat(33)}@b.com`, false],
     ['counts bytes after composition', `${'e\u0301'.repeat(32)}@b.com`, true],
     ['counts a letter that grows when lowercased', `${'İ'.repeat(22)}@b.com`, false],
-    ['allows a label of 63', `a@${label63}.com`, true],
-    ['does not allow one of 64', `a@d${label63}.com`, false],
+    ['allows a label of 63 bytes', `a@${label63}.com`, true],
+    ['does not allow a label of 64 bytes', `a@d${label63}.com`, false],
     ['allows 254 bytes in total', `${'a'.repeat(62)}@${label63}.${label63}.${'d'.repeat(61)}.c`, true],
-    ['does not allow 255', `${'a'.repeat(63)}@${label63}.${label63}.${'d'.repeat(61)}.c`, false],
+    ['does not allow 255 bytes in total', `${'a'.repeat(63)}@${label63}.${label63}.${'d'.repeat(61)}.c`, false],
     ['counts an international domain in ASCII', `a@${'ü'.repeat(60)}.com`, false],
   ])('%s', (_, text, taken) => {
     expect(parseAddress(text) !== undefined).toBe(taken);
@@ -49,7 +49,7 @@ describe('the maximum length', () => {
 
 describe('parseAddress', () => {
   test.each([
-    ['an empty text', ''],
+    ['an empty string', ''],
     ['white space', ' \n'],
     ['no @', 'ann.example.com'],
     ['an @ alone', '@'],
@@ -146,7 +146,7 @@ describe('parseAddress, for any string,', () => {
     );
   });
 
-  test('returns one lowercase, composed line of legal length, with one @ and an ASCII domain', () => {
+  test('returns a single line of legal length, lowercase and composed, with one @ and an ASCII domain', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const address = parseAddress(text);

@@ -60,7 +60,8 @@ const isLabel = (label: string): boolean => {
 
 /**
  * Returns the canonical form of an e-mail address, which identifies a contact: trimmed, NFC, lower case, with the
- * domain in ASCII. Dots and plus stay, because only the receiving host can interpret them (RFC 5321 section 2.3.11).
+ * domain in ASCII. Dots and plus signs stay, because only the receiving host can interpret them (RFC 5321 section
+ * 2.3.11).
  *
  * Returns undefined unless the string is the address of an internet mailbox. Quoted local parts, comments, display
  * names and address literals are not accepted. The canonical form parses to itself.

@@ -23,7 +23,7 @@ interface LoggedEvent {
   readonly contact: number | null;
 }
 
-/** An account as a store has it. The store records what happened, and the rules determine ownership. */
+/** What a store records about an account. The rules derive ownership from it. */
 interface Account {
   readonly sequence: number;
   readonly events: readonly LoggedEvent[];
@@ -62,7 +62,7 @@ const ownerIn = (account: Account, event: LoggedEvent) =>
 const ownersIn = (account: Account) =>
   new Map(account.events.map((event) => [event.sequence, ownerIn(account, event)]));
 
-/** Whether an event is owned only by a claimed link. */
+/** Whether an event has its owner only because of a claimed link. */
 const isByClaimsOnly = (account: Account, event: LoggedEvent) =>
   why(event, statementsOf(account, event.user)).statement?.verified === false;
 
@@ -134,7 +134,7 @@ const step = (account: Account, action: Action): Account => {
 
 type Check<Do extends Action['do']> = (before: Account, action: Extract<Action, { do: Do }>, after: Account) => void;
 
-/** Checks every action of this kind in arbitrary histories. Fails if there were too few. */
+/** Checks every action of this kind in arbitrary histories. Fails if the histories contain too few of them. */
 const assertEach = <Do extends Action['do']>(name: Do, check: Check<Do>) => {
   let checked = 0;
   fc.assert(
@@ -182,7 +182,7 @@ const expectOnlyTheAnonymousStretchToMove = (before: Account, user: number, cont
   expect(stretch.filter((event) => ownerIn(before, event) !== null || ownerIn(after, event) !== owner)).toEqual([]);
 };
 
-/** The number of random histories. RUNS sets it, for a longer search. */
+/** The number of random histories; set RUNS for a longer search. */
 const histories = Number(process.env.RUNS ?? 200);
 
 describe('the identity rules, after every action of any history,', () => {
@@ -234,7 +234,7 @@ describe('the identity rules, after every action of any history,', () => {
     );
   });
 
-  test('explain each owner with an unvoided statement of the contact before merges', () => {
+  test('trace each owner to an unvoided statement about the contact, as it was before merges', () => {
     fc.assert(
       fc.property(actionsArbitrary, (actions) => {
         const account = actions.reduce(step, empty);
@@ -259,14 +259,14 @@ describe('the identity rules, after every action of any history,', () => {
 });
 
 describe('the ownership rules', () => {
-  test('let a link take only the anonymous events at the end, and let a switch take no past event', () => {
+  test('let a link take only the trailing anonymous events, and a switch no past events', () => {
     assertEach('link', (before, { user, contact }, after) => {
       if (after.sequence === before.sequence) expect(movedEvents(before, after)).toEqual([]);
       else expectOnlyTheAnonymousStretchToMove(before, user, contact, after);
     });
   });
 
-  test('let a claim move no past or future event of a user with a verified link, until the user is unlinked', () => {
+  test('let a claim move no events of a user with a verified link until the user is unlinked', () => {
     assertEach('link', (before, { user, contact, verified }, after) => {
       const link = deciding(before, user).at(-1);
       if (verified || link?.contact == null || !link.verified) return;
@@ -278,7 +278,7 @@ describe('the ownership rules', () => {
     });
   });
 
-  test('append at most one statement per link, none if repeated, and change only the flag when verifying', () => {
+  test('append at most one statement per link, none for a repeated link, and only set the flag to verify one', () => {
     assertEach('link', (before, action, after) => {
       const count = statementsOf(after, action.user).length - statementsOf(before, action.user).length;
       expect(count === 0 || count === 1).toBe(true);
@@ -291,7 +291,7 @@ describe('the ownership rules', () => {
     });
   });
 
-  test('let logging with a contact link an unlinked user, and move no past event otherwise', () => {
+  test('link an unlinked user when an event is logged with a contact, and otherwise move no past events', () => {
     assertEach('log', (before, { user, contact }, after) => {
       const links = statementsOf(after, user).length > statementsOf(before, user).length;
       expect(links).toBe(after !== before && contact !== null && linkedContact(statementsOf(before, user)) === null);
@@ -300,7 +300,7 @@ describe('the ownership rules', () => {
     });
   });
 
-  test('let an unlink move no past event, and leave later events without an owner until the next link', () => {
+  test('move no past events on unlink, and leave later events without an owner until the next link', () => {
     assertEach('unlink', (before, { user }, after) => {
       expect(movedEvents(before, after)).toEqual([]);
       const later = step(after, { do: 'log', user, contact: null });
@@ -331,7 +331,7 @@ describe('the ownership rules', () => {
     });
   });
 
-  test('let merging move exactly the other contact’s events, and unmerging undo it exactly', () => {
+  test('move exactly the other contact’s events on merge, and undo that exactly on unmerge', () => {
     assertEach('merge', (before, { keep, other }, after) => {
       const isMerged = after !== before;
       const owned = before.events.filter((event) => ownerIn(before, event) === other);
@@ -344,7 +344,7 @@ describe('the ownership rules', () => {
     });
   });
 
-  test('let unmerging move back only the merged contact’s events, and merging again restore the owners exactly', () => {
+  test('move back only the merged contact’s events on unmerge, and restore the owners exactly when merging again', () => {
     assertEach('unmerge', (before, { other }, after) => {
       const keep = before.mergedInto.get(other);
       if (keep === undefined) {
@@ -359,7 +359,7 @@ describe('the ownership rules', () => {
     });
   });
 
-  test('let an erasure delete the person’s events (with verifiedOnly, except claimed ones) and all statements about the person', () => {
+  test('delete the person’s events (only verified ones with verifiedOnly) and statements on erasure', () => {
     let retained = 0;
     assertEach('erase', (before, { contact, verifiedOnly }, after) => {
       if (after === before) return;

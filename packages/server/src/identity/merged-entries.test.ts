@@ -32,7 +32,7 @@ describe('values under several IDs', () => {
       [['plan', 'b']],
     ],
     [
-      'the first by ID if the target has none',
+      'the first by ID if the target is absent',
       [
         ['Plan', 'a'],
         ['size', 'L'],
@@ -44,7 +44,7 @@ describe('values under several IDs', () => {
       ],
     ],
     [
-      'a value rather than none',
+      'the first value that is not empty',
       [
         ['plan', null],
         ['Plan', 'a'],
@@ -52,7 +52,7 @@ describe('values under several IDs', () => {
       [['plan', 'a']],
     ],
     [
-      'none if none has one',
+      'an empty value if all are empty',
       [
         ['Plan', null],
         ['plan', null],

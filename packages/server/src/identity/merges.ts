@@ -1,4 +1,4 @@
-/** Merges of contacts: pointers from merged contacts to the contacts they were merged into. */
+/** Contact merges: pointers from merged contacts to the contacts they were merged into. */
 import type { Follow } from './ownership.ts';
 
 /** Maps each merged contact to the contact that it was merged into. */
@@ -17,8 +17,8 @@ const chainFrom = (mergedInto: MergedInto, contact: number): number[] => {
 };
 
 /**
- * Returns a function that follows the merges of a contact to the last contact. Each call reads the current
- * `mergedInto`, and throws if the merges form a cycle, which `wouldCycle` prevents.
+ * Returns a function that follows a contact's merges to the last contact. Each call reads the current `mergedInto`, and
+ * throws if the merges form a cycle, which `wouldCycle` prevents.
  */
 export const followMerges =
   (mergedInto: MergedInto): Follow =>

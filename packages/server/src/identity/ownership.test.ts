@@ -21,7 +21,7 @@ const ownerOf = (...event: Parameters<typeof why>) => why(...event).owner;
 // Events are logged at 5, 15, 25 and 35; statements are at 10, 20 and 30.
 const cases: [string, Statement[], (number | null)[]][] = [
   ['is nobody without statements', [], [null, null, null, null]],
-  ['is the contact of a first link for the whole history', [link(10, ann)], [ann, ann, ann, ann]],
+  ['is the contact of the first link, even for earlier events', [link(10, ann)], [ann, ann, ann, ann]],
   ['does not change for past events after a switch', [link(10, ann), link(20, bob)], [ann, ann, bob, bob]],
   ['follows a switch and a switch back', [link(10, ann), link(20, bob), link(30, ann)], [ann, ann, bob, ann]],
   ['is nobody after an unlink', [link(10, ann), unlink(20)], [ann, ann, null, null]],
@@ -37,30 +37,34 @@ const cases: [string, Statement[], (number | null)[]][] = [
     [bob, bob, bob, bob],
   ],
   ['returns to the previous contact if a switch is voided', [link(10, ann), link(20, bob, true)], [ann, ann, ann, ann]],
-  ['ignores a voided unlink', [link(10, ann), unlink(20, true), link(30, bob)], [ann, ann, ann, bob]],
+  ['is not affected by a voided unlink', [link(10, ann), unlink(20, true), link(30, bob)], [ann, ann, ann, bob]],
   [
-    'is nobody, not the next link, for a voided link before an unlink',
+    'is nobody, not the next link’s contact, if the link before an unlink is voided',
     [link(10, ann, true), unlink(20), link(30, bob)],
     [null, null, bob, bob],
   ],
-  ['treats an erased contact’s link as an unlink', [unlink(10), unlink(20), link(30, bob)], [null, null, bob, bob]],
-  ['ignores a claim after a verified link', [link(10, ann), claim(20, bob)], [ann, ann, ann, ann]],
-  ['switches from one claim to another', [claim(10, ann), claim(20, bob)], [ann, ann, bob, bob]],
-  ['stays with a claim before a verified link', [claim(10, ann), link(20, bob)], [ann, ann, bob, bob]],
+  ['is nobody after a link to an erased contact', [unlink(10), unlink(20), link(30, bob)], [null, null, bob, bob]],
+  ['is not affected by a claim after a verified link', [link(10, ann), claim(20, bob)], [ann, ann, ann, ann]],
+  ['is the contact of the latest claim', [claim(10, ann), claim(20, bob)], [ann, ann, bob, bob]],
+  ['is the contact of a claim until a verified link', [claim(10, ann), link(20, bob)], [ann, ann, bob, bob]],
   ['is the contact of a claim after an unlink', [link(10, ann), unlink(20), claim(30, bob)], [ann, ann, bob, bob]],
   [
     'is not the contact of a claim between a verified link and an unlink',
     [link(10, ann), claim(20, bob), unlink(30)],
     [ann, ann, ann, null],
   ],
-  ['is the contact of a claim once the link is voided', [link(10, ann, true), claim(20, bob)], [bob, bob, bob, bob]],
+  [
+    'is the contact of a claim if the verified link before it is voided',
+    [link(10, ann, true), claim(20, bob)],
+    [bob, bob, bob, bob],
+  ],
   [
     'is the contact of a claim up to the next verified link',
     [link(10, ann, true), claim(20, bob), link(30, ann)],
     [bob, bob, bob, ann],
   ],
   [
-    'ignores several voided statements in a row',
+    'is not affected by several voided statements in a row',
     [link(10, ann), link(20, bob, true), unlink(30, true)],
     [ann, ann, ann, ann],
   ],
@@ -166,7 +170,7 @@ describe('stretches', () => {
     });
   });
 
-  test('of contacts are joined if adjacent, and end at the last sequence', () => {
+  test('with the same owners are joined if adjacent, and end at the last sequence', () => {
     const statements = [link(10, ann), claim(20, bob, true), unlink(30), claim(40, bob), link(50, ann)];
     expect(stretchesOwnedBy([ann], statements)).toEqual([
       { after: 0, through: 30 },

@@ -59,8 +59,8 @@ describe('the deciding statements', () => {
     ],
     ['include claims again if the verified link is voided', [link(1, ann, voided), link(5, bob, claimed)], [5]],
     ['exclude voided statements', [link(1, ann), link(3, bob, { ...claimed, ...voided }), unlink(5, voided)], [1]],
-    ['exclude a claim of an erased contact after a verified link', [link(1, ann), unlink(5, claimed)], [1]],
-    ['include a claim of an erased contact after another claim', [link(1, ann, claimed), unlink(5, claimed)], [1, 5]],
+    ['exclude a claim for an erased contact after a verified link', [link(1, ann), unlink(5, claimed)], [1]],
+    ['include a claim for an erased contact after another claim', [link(1, ann, claimed), unlink(5, claimed)], [1, 5]],
     ['include claims after a verified link to an erased contact', [unlink(1), link(5, bob, claimed)], [1, 5]],
   ])('%s', (_, statements, sequences) => {
     expect(decidingStatements(statements).map(({ sequence }) => sequence)).toEqual(sequences);
@@ -69,12 +69,12 @@ describe('the deciding statements', () => {
 
 describe('linking a user', () => {
   test.each<[string, Statement[], number, ReturnType<typeof decideLink>]>([
-    ['who was never linked appends', [], ann, { do: 'append' }],
+    ['who was never linked appends a link', [], ann, { do: 'append' }],
     ['to the same contact does nothing', [link(1, ann)], ann, { do: 'nothing', statement: link(1, ann) }],
-    ['to another contact appends', [link(1, ann)], bob, { do: 'append' }],
-    ['back to the contact before a switch appends', [link(1, ann), link(5, bob)], ann, { do: 'append' }],
-    ['who was unlinked appends', [link(1, ann), unlink(5)], ann, { do: 'append' }],
-    ['whose only link is voided appends', [link(1, ann, voided)], ann, { do: 'append' }],
+    ['to another contact appends a link', [link(1, ann)], bob, { do: 'append' }],
+    ['back to the contact before a switch appends a link', [link(1, ann), link(5, bob)], ann, { do: 'append' }],
+    ['who was unlinked appends a link', [link(1, ann), unlink(5)], ann, { do: 'append' }],
+    ['whose only link is voided appends a link', [link(1, ann, voided)], ann, { do: 'append' }],
     [
       'to the contact before a voided switch does nothing',
       [link(1, ann), link(5, bob, voided)],
@@ -82,12 +82,17 @@ describe('linking a user', () => {
       { do: 'nothing', statement: link(1, ann) },
     ],
     [
-      'verifies a claim of the same contact in place',
+      'verifies a claim for the same contact in place',
       [link(1, ann, claimed)],
       ann,
       { do: 'verify', statement: link(1, ann, claimed) },
     ],
-    ['to a contact with only an ignored claim appends', [link(1, ann), link(5, bob, claimed)], bob, { do: 'append' }],
+    [
+      'to a contact with only an ignored claim appends a link',
+      [link(1, ann), link(5, bob, claimed)],
+      bob,
+      { do: 'append' },
+    ],
     [
       'to the contact of the verified link before a claim does nothing',
       [link(1, ann), link(5, bob, claimed)],
@@ -109,17 +114,21 @@ describe('a claimed link of a user', () => {
   type ClaimedStatement = Statement & { readonly claim: number | null };
   test.each<[string, ClaimedStatement[], number | null]>([
     ['is appended if it is the first', [], null],
-    ['repeats the last claim', [byClaim(1, bob), byClaim(5, ann)], 5],
-    ['repeats a claim that was verified in place', [byClaim(1, ann, { verified: true })], 1],
-    ['is appended after a claim of another contact', [byClaim(1, ann), byClaim(5, bob)], null],
+    ['counts as a repeat of the last claim', [byClaim(1, bob), byClaim(5, ann)], 5],
+    ['counts as a repeat of a claim that was verified in place', [byClaim(1, ann, { verified: true })], 1],
+    ['is appended after a claim for another contact', [byClaim(1, ann), byClaim(5, bob)], null],
     ['is appended after a server’s link to the same contact', [byServer(link(1, ann))], null],
-    ['repeats a claim before a server’s link', [byClaim(1, ann), byServer(link(5, cleo))], 1],
-    ['repeats a claim after a server’s link', [byServer(link(1, ann)), byClaim(5, ann)], 5],
+    ['counts as a repeat of a claim before a server’s link', [byClaim(1, ann), byServer(link(5, cleo))], 1],
+    ['counts as a repeat of a claim after a server’s link', [byServer(link(1, ann)), byClaim(5, ann)], 5],
     ['is appended after an unlink', [byClaim(1, ann), byServer(unlink(5))], null],
-    ['repeats a claim before a voided unlink', [byClaim(1, ann), byServer(unlink(5, voided))], 1],
+    [
+      'counts as a repeat of a claim if only a voided unlink follows',
+      [byClaim(1, ann), byServer(unlink(5, voided))],
+      1,
+    ],
     ['is appended after a voided claim', [byClaim(1, ann, voided)], null],
     [
-      'is appended after the claim of an erased contact',
+      'is appended after a claim for an erased contact',
       [byClaim(1, ann), { ...unlink(5, claimed), claim: null }],
       null,
     ],

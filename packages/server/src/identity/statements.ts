@@ -2,11 +2,11 @@
 export interface Statement {
   /** The statement's position in the order of events and statements: positive and unique. */
   readonly sequence: number;
-  /** The contact found at the time, which merges don't change; null for an unlink. */
+  /** The contact at that time, regardless of later merges; null for an unlink. */
   readonly contact: number | null;
   /**
    * False for a link that only a browser token claimed, and for the unlink that such a link became when its contact was
-   * erased. After a verified link, such a statement decides nothing.
+   * erased. After a verified link, such a statement has no effect.
    */
   readonly verified: boolean;
   /** Every rule ignores a voided statement. It stays stored, so that it can be restored. */

@@ -36,14 +36,14 @@ export const followFeed = async (feed: ReportFeed, engine: EngineProcess, accoun
   };
   const followEvents = async (after: number): Promise<void> => {
     for (let beyond = after; ; ) {
-      const events = await feed.feedEvents({ account, beyond, most: eventsPerMessage });
+      const events = await feed.feedEvents({ account, beyond, limit: eventsPerMessage });
       await engine.send('append', { account, events });
       beyond = events.through;
       if (!events.more) return;
     }
   };
   const isOfThisStore = async (last: LastEvents): Promise<boolean> =>
-    isSame(last, await feed.feedEvents({ account, beyond: last.beyond, most: last.sequence.length + 1 }));
+    isSame(last, await feed.feedEvents({ account, beyond: last.beyond, limit: last.sequence.length + 1 }));
 
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     const { through, position, last } = await engine.send('open', { account });

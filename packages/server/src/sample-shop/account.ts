@@ -53,7 +53,7 @@ export const removeSampleShop = async (
   const shop = await findSampleShop(store);
   if (!shop) return undefined;
   for (let deletedEvents = 0; ; ) {
-    const step = await store.deleteAccount({ account: shop.account, most: rowsPerStep, time: Date.now() });
+    const step = await store.deleteAccount({ account: shop.account, limit: rowsPerStep, time: Date.now() });
     deletedEvents += step.deletedEvents;
     onProgress(deletedEvents);
     if (step.isGone) return { accountUUID: shop.accountUUID, deletedEvents };

@@ -32,7 +32,7 @@ it('replaces a shop whose filling or removal was interrupted', async () => {
   const shop = createSampleShop(store, pino({ level: 'silent' }), { events: 200 });
   const complete = await shop.fill();
   expect(complete).toBeGreaterThan(partial.account);
-  await store.deleteAccount({ account: complete, most: 1, time: Date.now() });
+  await store.deleteAccount({ account: complete, limit: 1, time: Date.now() });
   expect(await shop.fill()).toBeGreaterThan(complete);
   expect(await shops()).toHaveLength(1);
 });

@@ -10,10 +10,10 @@ const deleteExpired = async () => ({ deleted: 0, next: null });
 it('deletes older events in batches until none are left', async () => {
   const now = Date.UTC(2026, 5, 15);
   let left = 1_200;
-  const requests: { time: number; most: number }[] = [];
-  const deleteEventsBefore = async (request: { time: number; most: number }) => {
+  const requests: { time: number; limit: number }[] = [];
+  const deleteEventsBefore = async (request: { time: number; limit: number }) => {
     requests.push(request);
-    const deleted = Math.min(left, request.most);
+    const deleted = Math.min(left, request.limit);
     left -= deleted;
     return deleted;
   };
@@ -26,9 +26,9 @@ it('deletes older events in batches until none are left', async () => {
 
 it('survives a failed batch, and stops between batches', async () => {
   let calls = 0;
-  const deleteEventsBefore = async ({ most }: { most: number }) => {
+  const deleteEventsBefore = async ({ limit }: { limit: number }) => {
     calls += 1;
-    return most;
+    return limit;
   };
   const failing = startRetentionJob(
     { deleteEventsBefore: () => Promise.reject(new Error('busy')), deleteExpired },
@@ -75,7 +75,7 @@ it('deletes expired sessions and share links in batches, even if events are stor
   const requests: object[] = [];
   const store = {
     deleteEventsBefore: async () => 0,
-    deleteExpired: async (request: { time: number; after: number; most: number }) => {
+    deleteExpired: async (request: { time: number; after: number; limit: number }) => {
       requests.push(request);
       return { deleted: 1, next: request.after < 1_000 ? request.after + 500 : null };
     },
@@ -83,7 +83,7 @@ it('deletes expired sessions and share links in batches, even if events are stor
   const stop = startRetentionJob(store, { log, now: () => now });
   await vi.waitUntil(() => requests.length === 3, soon);
   await stop();
-  expect(requests).toEqual([0, 500, 1_000].map((after) => ({ time: now, after, most: 500 })));
+  expect(requests).toEqual([0, 500, 1_000].map((after) => ({ time: now, after, limit: 500 })));
 });
 
 it('deletes old events even if deleting expired sessions fails', async () => {

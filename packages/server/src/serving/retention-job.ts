@@ -36,7 +36,7 @@ export const startRetentionJob = (
       for (let deleted = batchSize; deleted === batchSize && !signal.aborted; await pause(signal)) {
         deleted = await store.deleteEventsBefore({
           time: time - eventDays * dayMilliseconds,
-          most: batchSize,
+          limit: batchSize,
           now: time,
         });
         total += deleted;
@@ -48,7 +48,7 @@ export const startRetentionJob = (
 
   const deleteExpired = async (signal: AbortSignal, time: number) => {
     for (let after: number | null = 0; after !== null && !signal.aborted; await pause(signal))
-      after = (await store.deleteExpired({ time, after, most: batchSize })).next;
+      after = (await store.deleteExpired({ time, after, limit: batchSize })).next;
   };
 
   return repeat(async (signal) => {

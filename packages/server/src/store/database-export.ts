@@ -1,4 +1,4 @@
-/** The format in which the contents of a database are copied between the drivers. */
+/** The format for copying a database between the drivers. */
 import type { EventRow } from './rules/event-row.ts';
 
 /**

@@ -6,7 +6,7 @@ import type { ExamineOptions, Finding } from './doctor-findings.ts';
 import type { Distribution, DistributionOptions } from './postgres/database/citus.ts';
 import type { Restored } from './restored.ts';
 import type { Backups, FolderBackup, UpdateBackup } from './scheduled-backups.ts';
-import type { Arrangement } from './sqlite/arrangement.ts';
+import type { Tuning } from './sqlite/tuning.ts';
 import type { OnFault, Store } from './store.ts';
 import { StoreUnusable } from './unusable.ts';
 
@@ -29,7 +29,7 @@ export interface StoreOptions {
    */
   readonly onFault?: OnFault | undefined;
   /** How SQLite groups events. PostgreSQL stores each event in its own row. */
-  readonly arrangement?: Arrangement | undefined;
+  readonly tuning?: Tuning | undefined;
 }
 
 const isPostgres = (databaseURL: string): boolean => /^postgres(ql)?:/.test(databaseURL);
@@ -50,18 +50,18 @@ export const findMissingFile = (databaseURL: string): string | undefined => {
 
 /** Opens the database at the URL. Throws StoreUnusable if it cannot be served. */
 export const openStore = async (options: StoreOptions): Promise<Store> => {
-  const { databaseURL, role, create = false, onFatal, onFault, arrangement, updateBackup } = options;
+  const { databaseURL, role, create = false, onFatal, onFault, tuning, updateBackup } = options;
   if (isPostgres(databaseURL)) {
     const { openPostgres } = await import('./postgres/store.ts');
     return openPostgres(databaseURL, { role, create, onFault });
   }
   const sqlite = fileOf(databaseURL);
   const { openForCommand, openForServer, openMemoryStore } = await import('./sqlite/store.ts');
-  if (sqlite === ':memory:') return openMemoryStore(arrangement);
+  if (sqlite === ':memory:') return openMemoryStore(tuning);
   const path = resolve(sqlite);
   return role === 'command'
-    ? openForCommand(path, { create, arrangement })
-    : openForServer({ path, arrangement }, onFatal, updateBackup);
+    ? openForCommand(path, { create, tuning })
+    : openForServer({ path, tuning }, onFatal, updateBackup);
 };
 
 /**

@@ -76,13 +76,13 @@ export interface PeopleNames {
 /** The part of the Store that reports read. */
 export interface ReportFeed {
   /**
-   * Reads approximately `most` of an account's events after a sequence. May include erased events that are not deleted
+   * Reads approximately `limit` of an account's events after a sequence. May include erased events that are not deleted
    * yet.
    */
   feedEvents(query: {
     readonly account: number;
     readonly beyond: number;
-    readonly most: number;
+    readonly limit: number;
   }): Promise<EventFeedPage>;
   /** Reads the owner changes since a position; if `since` is null, all owners. */
   feedOwners(query: { readonly account: number; readonly since: string | null }): Promise<OwnerFeedPage>;

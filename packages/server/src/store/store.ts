@@ -83,12 +83,12 @@ export interface Store extends ReportFeed, ReportNames {
   /** Returns the names of the fields whose values changed (`updated`), and one outcome per contact. */
   updateAccount(request: AccountChange): Promise<{ updated: string[]; contacts: ContactOutcome[] }>;
   /**
-   * Deletes about `most` rows of an account: events first, then other rows, then the account. The first call revokes
+   * Deletes about `limit` rows of an account: events first, then other rows, then the account. The first call revokes
    * its tokens. Repeat it until `isGone`, pausing for `pauseMilliseconds` each time. Throws Refusal('unknown_account').
    *
    * The account's audit log is deleted too; the deletion is recorded in the service's log.
    */
-  deleteAccount(request: Change & { account: number; most: number }): Promise<AccountDeletion>;
+  deleteAccount(request: Change & { account: number; limit: number }): Promise<AccountDeletion>;
   /**
    * Merges one catalogue entry into another. Idempotent. Throws Refusal('unknown_entry') if either is not listed, and
    * Refusal('merge_refused') by the rules in rules/accounts/entry-merges.ts.
@@ -251,16 +251,17 @@ export interface Store extends ReportFeed, ReportNames {
   /** Records when a link was last used. Ignores times before the recorded one. */
   recordShareLinkUse(request: { shareID: string; time: number }): Promise<void>;
   /**
-   * Deletes expired share links and known networks, old facts, and console sessions that ended at least a day ago. Keeps sessions
-   * that other rows reference, and the newest session of each token, which shows when a member last signed in.
+   * Deletes expired share links and known networks, old facts, and console sessions that ended at least a day ago.
+   * Keeps sessions that other rows reference, and the newest session of each token, which shows when a member last
+   * signed in.
    *
-   * Each call deletes up to `most` links, networks and facts each, and examines up to `most` tokens after the token
+   * Each call deletes up to `limit` links, networks and facts each, and examines up to `limit` tokens after the token
    * `after`. Pass `next` as `after`; null: nothing is left to delete.
    */
   deleteExpired(request: {
     time: number;
     after: number;
-    most: number;
+    limit: number;
   }): Promise<{ deleted: number; next: number | null }>;
 
   // Webhooks
@@ -309,8 +310,8 @@ export interface Store extends ReportFeed, ReportNames {
     until: number;
   }): Promise<boolean>;
   /**
-   * Records attempts, ends the lease, and returns the webhook as it is now. Records nothing and returns undefined if the
-   * server no longer has the lease. Stores no responses if a contact of the account was erased since the lease.
+   * Records attempts, ends the lease, and returns the webhook as it is now. Records nothing and returns undefined if
+   * the server no longer has the lease. Stores no responses if a contact of the account was erased since the lease.
    */
   recordDeliveries(request: DeliveryRecord): Promise<Webhook | undefined>;
   /** Lists failed deliveries of a webhook, ascending by sequence; with `dueTime`, by the time of the next attempt. */
@@ -345,8 +346,8 @@ export interface Store extends ReportFeed, ReportNames {
 
   // Events
   /**
-   * Returns the last sequence of which no lower one is still uncommitted. To follow the account's events, links and
-   * other changes from now on, continue after it.
+   * Returns the highest sequence below which none is still uncommitted. To follow the account's events, links and other
+   * changes from now on, continue after it.
    */
   getLastSequence(query: { account: number }): Promise<number>;
   /**
@@ -363,13 +364,13 @@ export interface Store extends ReportFeed, ReportNames {
   /** Counts events by eventTime between each pair of adjacent `edges`; with `users`, also distinct users. */
   countEvents(query: CountQuery): Promise<CountBucket[]>;
   /**
-   * Deletes the oldest events received before `time`, up to `most`, and requests refused before `time`, up to `most`.
-   * Returns the larger of the two counts; if it equals `most`, there might be more to delete.
+   * Deletes the oldest events received before `time`, up to `limit`, and requests refused before `time`, up to `limit`.
+   * Returns the larger of the two counts; if it equals `limit`, there might be more to delete.
    *
    * A received time after `now` comes from a server clock that was ahead. Such an event counts as received at the same
    * time as the next event with a plausible time. Throws Refusal('unavailable') while a cluster worker is unreachable.
    */
-  deleteEventsBefore(request: { time: number; most: number; now?: number }): Promise<number>;
+  deleteEventsBefore(request: { time: number; limit: number; now?: number }): Promise<number>;
 
   // Contacts
   createContact(request: NewContact): Promise<{ exists: boolean; contactUUID: string }>;
@@ -377,14 +378,14 @@ export interface Store extends ReportFeed, ReportNames {
   getContact(query: ContactQuery): Promise<ContactDetail>;
   searchContact(query: ContactSearch): Promise<FoundContacts>;
   /**
-   * Returns the contacts that meet each condition, among the account's next `most` contacts in creation order. Merged
+   * Returns the contacts that meet each condition, among the account's next `limit` contacts in creation order. Merged
    * contacts never match.
    */
   feedContacts(query: {
     account: number;
     conditions: readonly ContactCondition[];
     beyond: SearchPosition | null;
-    most: number;
+    limit: number;
   }): Promise<ContactFeedPage>;
   /**
    * Removes a contact, and all contacts merged with it, from every read except event counts. Later commits delete its
@@ -851,7 +852,7 @@ export interface Import extends Pick<NewImport, 'importID' | 'kind' | 'importNam
   readonly repeated: number;
   readonly refused: number;
   /**
-   * After an undo, the number of contacts that the import created and that stay because something else has changed or
+   * After an undo, the number of contacts that the import created but that remain, because something else changed or
    * uses them.
    */
   readonly kept: number;
@@ -1218,7 +1219,7 @@ export interface ContactDetail extends ContactRecord {
   /** The latest merges into this contact, oldest first, and the total count. On the first page only. */
   readonly merges?: readonly MergeDetail[];
   readonly mergeCount?: number;
-  /** The last imports that wrote the contact. On the first page only. */
+  /** The latest imports that wrote to the contact. On the first page only. */
   readonly imports?: readonly ContactImport[];
   readonly next?: ListPositions;
 }

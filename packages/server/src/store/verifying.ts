@@ -4,7 +4,7 @@ import type { ContactDetail, FoundContacts, ListPositions, SearchPosition, Store
 
 const perPage = 1_000;
 
-/** Serializes a value as JSON with sorted property names, so that equal values have equal texts. */
+/** Serializes a value as JSON with sorted property names, so that equal values have equal text. */
 const toText = (value: unknown): string =>
   JSON.stringify(value, (_, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)

@@ -197,7 +197,7 @@ export const describeExports = (newSite: NewSite, open: Open): void => {
       await server.logAt(time, {}, {});
       await server.logAt(time + 5 * day, {});
       await run(site, folder);
-      expect(await store.deleteEventsBefore({ time: time + day, most: 100 })).toBe(2);
+      expect(await store.deleteEventsBefore({ time: time + day, limit: 100 })).toBe(2);
       expect(await run(site, folder)).toMatchObject({ removed: 2, restarted: null });
       await expectComplete(site, folder);
     });

@@ -290,9 +290,9 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
     test('are stored no longer than events', async () => {
       const site = await newSite();
       await record(site, site.server, refusedEvent());
-      await site.store.deleteEventsBefore({ time: site.time, most: 10_000 });
+      await site.store.deleteEventsBefore({ time: site.time, limit: 10_000 });
       expect(await countOf(site, site.server)).toEqual({ ...none, listed: 1 });
-      await site.store.deleteEventsBefore({ time: site.time + 1, most: 10_000 });
+      await site.store.deleteEventsBefore({ time: site.time + 1, limit: 10_000 });
       expect(await countOf(site, site.server)).toEqual({ ...none, evicted: 1 });
     });
 
@@ -301,15 +301,15 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
       const other = await createSite(one.store);
       const before = { time: Math.max(one.time, other.time) + 1 };
       // Deletes what other tests have left.
-      while ((await one.store.deleteEventsBefore({ ...before, most: 10_000 })) > 0);
+      while ((await one.store.deleteEventsBefore({ ...before, limit: 10_000 })) > 0);
       for (const site of [one, other]) await record(site, site.server, refusedEvent(), refusedEvent());
       const readCounts = async () => [await countOf(one, one.server), await countOf(other, other.server)];
-      expect(await one.store.deleteEventsBefore({ ...before, most: 3 })).toBe(3);
+      expect(await one.store.deleteEventsBefore({ ...before, limit: 3 })).toBe(3);
       expect(await readCounts()).toEqual([
         { ...none, evicted: 2 },
         { ...none, evicted: 1, listed: 1 },
       ]);
-      expect(await one.store.deleteEventsBefore({ ...before, most: 3 })).toBe(1);
+      expect(await one.store.deleteEventsBefore({ ...before, limit: 3 })).toBe(1);
       expect(await readCounts()).toEqual([
         { ...none, evicted: 2 },
         { ...none, evicted: 2 },

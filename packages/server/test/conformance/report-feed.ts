@@ -35,13 +35,13 @@ export const describeReportFeed = (newSite: NewSite): void => {
       const { store, account, server } = await newSite();
       const long = [['text', 'x'.repeat(2_048)]] as const;
       await server.log(...Array.from({ length: 900 }, () => ({ userUUID: laptop, attributes: long })));
-      const first = await store.feedEvents({ account, beyond: 0, most: 100 });
+      const first = await store.feedEvents({ account, beyond: 0, limit: 100 });
       expect(first.more).toBe(true);
       expect(first.count).toBeLessThan(300);
       expect(first.attributes).toMatchObject([{ attrID: 'text', texts: [long[0][1]] }]);
-      const all = await store.feedEvents({ account, beyond: 0, most: 100_000 });
+      const all = await store.feedEvents({ account, beyond: 0, limit: 100_000 });
       expect(all).toMatchObject({ count: 900, more: false });
-      expect(await store.feedEvents({ account, beyond: all.through, most: 1 })).toMatchObject({
+      expect(await store.feedEvents({ account, beyond: all.through, limit: 1 })).toMatchObject({
         count: 0,
         more: false,
       });
@@ -51,9 +51,9 @@ export const describeReportFeed = (newSite: NewSite): void => {
       const { store, account, server } = await newSite();
       const names = (event: number) => Array.from({ length: 100 }, (_, nth) => [`a${event}-${nth}`, ''] as const);
       await server.log(...Array.from({ length: 60 }, (_, nth) => ({ userUUID: laptop, attributes: names(nth) })));
-      const first = await store.feedEvents({ account, beyond: 0, most: 20_000 });
+      const first = await store.feedEvents({ account, beyond: 0, limit: 20_000 });
       expect(first).toMatchObject({ count: 50, through: first.sequence.at(-1), more: true });
-      const rest = await store.feedEvents({ account, beyond: first.through, most: 20_000 });
+      const rest = await store.feedEvents({ account, beyond: first.through, limit: 20_000 });
       expect(rest).toMatchObject({ count: 10, more: false });
     });
 
@@ -109,7 +109,7 @@ export const describeReportFeed = (newSite: NewSite): void => {
       expect((await reader.read()).length).toBe(3);
       await site.erase(contactUUID);
       expect((await reader.read()).map(({ owner }) => owner)).toEqual([null]);
-      await expect.poll(async () => (await store.feedEvents({ account, beyond: 0, most: 9 })).count).toBe(1);
+      await expect.poll(async () => (await store.feedEvents({ account, beyond: 0, limit: 9 })).count).toBe(1);
       await server.log({ userUUID: laptop });
       await expectAgreement(reader, site);
       await expectAgreement(createFedAccount(store, account), site);

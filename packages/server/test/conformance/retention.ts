@@ -29,16 +29,16 @@ export const describeRetention = (_: unknown, open: Open): void => {
     });
 
     test('keeps events received at that time or later', async () => {
-      expect(await store.deleteEventsBefore({ time, most: 100 })).toBe(0);
+      expect(await store.deleteEventsBefore({ time, limit: 100 })).toBe(0);
       expect(await listRemaining()).toHaveLength(6);
     });
 
     test('deletes the oldest events first, up to the given number', async () => {
-      expect(await store.deleteEventsBefore({ time: time + 2 * day, most: 1 })).toBe(1);
+      expect(await store.deleteEventsBefore({ time: time + 2 * day, limit: 1 })).toBe(1);
       expect(await listRemaining()).toEqual(['event-0b', 'event-1a', 'event-1b', 'event-2a', 'event-2b']);
-      expect(await store.deleteEventsBefore({ time: time + 2 * day, most: 100 })).toBe(3);
+      expect(await store.deleteEventsBefore({ time: time + 2 * day, limit: 100 })).toBe(3);
       expect(await listRemaining()).toEqual(['event-2a', 'event-2b']);
-      expect(await store.deleteEventsBefore({ time: time + 2 * day, most: 100 })).toBe(0);
+      expect(await store.deleteEventsBefore({ time: time + 2 * day, limit: 100 })).toBe(0);
     });
 
     test('subtracts deleted events from the counts', async () => {
@@ -54,7 +54,7 @@ export const describeRetention = (_: unknown, open: Open): void => {
 
     test('keeps users, contacts and links', async () => {
       const { contactUUID } = await site.server.createContact();
-      await store.deleteEventsBefore({ time: time + 3 * day, most: 100 });
+      await store.deleteEventsBefore({ time: time + 3 * day, limit: 100 });
       expect(await listRemaining()).toEqual([]);
       expect(await store.getEventDefinitions(site.account)).toEqual([]);
       await site.server.logAt(time + 4 * day, { eventUUID: 'event-4a' });
@@ -65,7 +65,7 @@ export const describeRetention = (_: unknown, open: Open): void => {
       const other = await createSite(store);
       await other.server.log({});
       await site.server.logAt(other.time, {});
-      expect(await store.deleteEventsBefore({ time: other.time + 1, most: 100 })).toBe(3);
+      expect(await store.deleteEventsBefore({ time: other.time + 1, limit: 100 })).toBe(3);
       expect([await other.count(), await other.events()]).toEqual([0, []]);
       expect((await store.getAccount(other.account)).storedBytes).toBe(rowBytes.user);
     });
@@ -83,13 +83,13 @@ export const describeRetention = (_: unknown, open: Open): void => {
       await server.logAt(time + 1_000 * day, { eventUUID: 'event-ahead-3' });
       await server.logAt(time + 10 * day, { eventUUID: 'event-young' });
       const now = time + 11 * day;
-      expect(await store.deleteEventsBefore({ time: time + day, most: 1, now })).toBe(1);
+      expect(await store.deleteEventsBefore({ time: time + day, limit: 1, now })).toBe(1);
       expect(await listRemaining(site)).toEqual(['event-ahead-2', 'event-old', 'event-ahead-3', 'event-young']);
-      expect(await store.deleteEventsBefore({ time: time + day, most: 100, now })).toBe(2);
+      expect(await store.deleteEventsBefore({ time: time + day, limit: 100, now })).toBe(2);
       expect(await listRemaining(site)).toEqual(['event-ahead-3', 'event-young']);
-      expect(await store.deleteEventsBefore({ time: time + day, most: 1, now })).toBe(0);
-      expect(await store.deleteEventsBefore({ time: time + 11 * day, most: 1, now: time + 12 * day })).toBe(1);
-      expect(await store.deleteEventsBefore({ time: time + 11 * day, most: 9, now: time + 12 * day })).toBe(1);
+      expect(await store.deleteEventsBefore({ time: time + day, limit: 1, now })).toBe(0);
+      expect(await store.deleteEventsBefore({ time: time + 11 * day, limit: 1, now: time + 12 * day })).toBe(1);
+      expect(await store.deleteEventsBefore({ time: time + 11 * day, limit: 9, now: time + 12 * day })).toBe(1);
     });
 
     test('finds the next plausible time, no matter how many events with a time in the future precede it', async () => {
@@ -100,17 +100,17 @@ export const describeRetention = (_: unknown, open: Open): void => {
       await server.logAt(time, { eventUUID: 'event-old' });
       await server.logAt(time + 10 * day, { eventUUID: 'event-young' });
       const now = time + 11 * day;
-      expect(await store.deleteEventsBefore({ time: time + day, most: 1, now })).toBe(1);
-      expect(await store.deleteEventsBefore({ time: time + day, most: 5_000, now })).toBe(2_000);
+      expect(await store.deleteEventsBefore({ time: time + day, limit: 1, now })).toBe(1);
+      expect(await store.deleteEventsBefore({ time: time + day, limit: 5_000, now })).toBe(2_000);
       expect(await listRemaining(site)).toEqual(['event-young']);
-      expect(await store.deleteEventsBefore({ time: time + 11 * day, most: 9, now: time + 12 * day })).toBe(1);
+      expect(await store.deleteEventsBefore({ time: time + 11 * day, limit: 9, now: time + 12 * day })).toBe(1);
     });
 
     test('keeps events with a time in the future until an event with a plausible time follows', async () => {
       const site = await newSite();
       await site.server.logAt(site.time + 5_000 * day, { eventUUID: 'event-ahead' });
       const { time } = site;
-      expect(await site.store.deleteEventsBefore({ time: time + day, most: 1, now: time + 2 * day })).toBe(0);
+      expect(await site.store.deleteEventsBefore({ time: time + day, limit: 1, now: time + 2 * day })).toBe(0);
       expect(await listRemaining(site)).toEqual(['event-ahead']);
     });
   });

@@ -6,7 +6,7 @@ import { why } from '../../src/identity/ownership.ts';
 import { Refusal } from '../../src/shared/refusal.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store, StoredEvent } from '../../src/store/store.ts';
-import { arrangement, newDatabaseURL } from '../fixtures/database.ts';
+import { newDatabaseURL, tuning } from '../fixtures/database.ts';
 import { type Action, actionsArbitrary, createModel, type Outcome } from '../fixtures/identity-actions.ts';
 import { createFedAccount, expectAgreement } from '../fixtures/reports/fed-account.ts';
 import { runs } from '../fixtures/runs.ts';
@@ -244,7 +244,7 @@ describe('a store after every action in any history', () => {
     const onFatal = (error: Error) => {
       throw error;
     };
-    store = await openStore({ databaseURL: await newDatabaseURL(), role: 'server', onFatal, arrangement });
+    store = await openStore({ databaseURL: await newDatabaseURL(), role: 'server', onFatal, tuning });
   });
   afterAll(() => store.close());
 

@@ -10,7 +10,7 @@ import { createReports, type FiledReports } from '../../src/reports/reports.ts';
 import { Refusal } from '../../src/shared/refusal.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
-import { arrangement, newDatabaseURL } from '../fixtures/database.ts';
+import { newDatabaseURL, tuning } from '../fixtures/database.ts';
 import { createFedAccount, expectAgreement } from '../fixtures/reports/fed-account.ts';
 import { query as anyQuery, events, type TimedEvent } from '../fixtures/reports/random-queries.ts';
 import { computeModelResult } from '../fixtures/reports/report-model.ts';
@@ -73,7 +73,12 @@ const createHistory = async (store: Store) => {
     const { contactUUID } = await site.server.createContact({ userUUID: null, address: addressOf(nth) });
     contactUUIDs.set(nth, contactUUID);
     const knownNumbers = new Set(numbers.values());
-    const { contacts } = await store.feedContacts({ account: site.account, conditions: [{}], beyond: null, most: 100 });
+    const { contacts } = await store.feedContacts({
+      account: site.account,
+      conditions: [{}],
+      beyond: null,
+      limit: 100,
+    });
     numbers.set(nth, contacts[0]?.find((number) => !knownNumbers.has(number)) as number);
   }
   const uuidOf = (nth: number) => contactUUIDs.get(nth) as string;
@@ -161,7 +166,7 @@ beforeAll(async () => {
   const onFatal = (error: Error) => {
     throw error;
   };
-  store = await openStore({ databaseURL: await newDatabaseURL(), role: 'server', onFatal, arrangement });
+  store = await openStore({ databaseURL: await newDatabaseURL(), role: 'server', onFatal, tuning });
   reports = open();
 });
 afterAll(async () => {

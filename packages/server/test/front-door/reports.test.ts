@@ -12,7 +12,7 @@ import { createReports } from '../../src/reports/reports.ts';
 import { Refusal } from '../../src/shared/refusal.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store, StoredEvent } from '../../src/store/store.ts';
-import { arrangement, newDatabaseURL } from '../fixtures/database.ts';
+import { newDatabaseURL, tuning } from '../fixtures/database.ts';
 import { computeModelResult, type ModelEvent } from '../fixtures/reports/report-model.ts';
 import { runs } from '../fixtures/runs.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
@@ -167,7 +167,7 @@ describe('reports on a store', () => {
     const onFatal = (error: Error) => {
       throw error;
     };
-    store = await openStore({ databaseURL: await newDatabaseURL(), role: 'server', onFatal, arrangement });
+    store = await openStore({ databaseURL: await newDatabaseURL(), role: 'server', onFatal, tuning });
     folder = await mkdtemp(join(tmpdir(), 'firsthand-reports-'));
     const engine = { folder, memory: 256 * 1024 * 1024, threads: 2, ...reportTimeouts };
     reports = createReports({ feed: store, ...engine, onFault: onFatal });

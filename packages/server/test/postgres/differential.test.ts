@@ -339,7 +339,7 @@ const createPlayer = async (store: Store, name: string, start: number) => {
         time += action.time;
         return undefined;
       case 'delete':
-        return store.deleteEventsBefore({ time: time - action.ago, most: 7 });
+        return store.deleteEventsBefore({ time: time - action.ago, limit: 7 });
     }
   };
 
@@ -442,7 +442,7 @@ beforeAll(async () => {
     others.push(pretended);
   }
   for (const databaseURL of ['sqlite::memory:', ...others]) {
-    stores.push(await openStore({ databaseURL, role: 'server', onFatal, arrangement: tinySegments }));
+    stores.push(await openStore({ databaseURL, role: 'server', onFatal, tuning: tinySegments }));
   }
 });
 afterAll(() => Promise.all(stores.map((store) => store.close())));

@@ -67,7 +67,7 @@ export const removeDeleted = async (run: Run, erased: readonly FeedErasure[], th
     if (erasedContacts.length > 0)
       conditions.push(sql`coalesce(e."loggedContactUUID" IN (SELECT unnest(${texts(erasedContacts)})), false)`);
   }
-  const { firstSequence } = await store.feedEvents({ account, beyond: through, most: 1 });
+  const { firstSequence } = await store.feedEvents({ account, beyond: through, limit: 1 });
   if (await files.haveBefore(firstSequence)) conditions.push(sql`e.sequence < ${firstSequence}`);
   return conditions.length === 0 ? 0 : files.remove(or(conditions));
 };

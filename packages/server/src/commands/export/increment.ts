@@ -112,7 +112,7 @@ const findObstacle = async (run: Run, position: Position, merges: string): Promi
   if (position.merges !== merges) return 'attributes or events were merged or unmerged in the catalogue';
   const { reset, erased } = await store.feedOwners({ account, since: position.owners });
   if (reset) return 'the database was restored or copied, or too many links have changed since the last export';
-  const { firstSequence } = await store.feedEvents({ account, beyond: position.through, most: 1 });
+  const { firstSequence } = await store.feedEvents({ account, beyond: position.through, limit: 1 });
   const isDeleted = (sequence: number) => erased.length > 0 || sequence < firstSequence;
   return (await hasSameEvents(run, position, isDeleted)) ? null : 'the database was restored from a backup';
 };

@@ -27,7 +27,7 @@ const countContacts = async (store: SearchStore, search: ContactSearch): Promise
         account,
         conditions: [condition],
         beyond,
-        most: contactsPerCount,
+        limit: contactsPerCount,
       });
       count += contacts[0]?.length ?? 0;
       if (next === null) return count;

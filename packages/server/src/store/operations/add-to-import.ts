@@ -1,6 +1,6 @@
 /**
- * Stores the records of imports. No other write of the account may draw sequences in the meantime, so that a stretch
- * has only the rows of its import.
+ * Stores the records of imports. Meanwhile, no other write to the account may draw sequences, so that a stretch
+ * contains only its import's rows.
  */
 import type { KeyField, Values } from '../../identity/contact-view.ts';
 import { distinct } from '../../shared/distinct.ts';
@@ -110,7 +110,7 @@ function* importContact(
   return isRepeated ? { kept: false, duplicate: true } : { kept: true, created: existing === undefined };
 }
 
-/** The contactUUIDs of the contacts that have some keys. */
+/** The contactUUIDs of the contacts that have the given keys. */
 type Holders = Readonly<Record<KeyField, Map<string, string>>>;
 
 const createHolderQuery = (field: KeyField, table: string) =>
@@ -162,7 +162,7 @@ export function* addSteps(parts: ContactParts, batch: Batch): Operation<ImportOu
         outcomes.push({ kept: false, refused: result.code, field: result.field ?? '', message: result.message });
       else if (event === undefined) outcomes.push(result);
       if (isRefused) continue;
-      // The contact may have taken a key from another one.
+      // The contact may have taken a key from another contact.
       if (named.length > 0) yield* readHolders(holders, account, [contact]);
     }
     if (event === undefined) continue;

@@ -4,7 +4,7 @@ import type { AuditEntry, AuditRecord, RequestOf } from '../store.ts';
 import { all, createQuery, db, first, type Operation, run, together } from './operation.ts';
 import { accountUUIDsOf, tokenIDsOf } from './public-ids.ts';
 
-/** For an entry of the service itself, PostgreSQL stores the account 0, and SQLite null. */
+/** For entries about the service itself, PostgreSQL stores account 0, and SQLite null. */
 const serviceAccount = 0;
 const insertEntry = createQuery<never>(
   ({ name }) => `
@@ -28,7 +28,7 @@ export function* recordAudit(record: AuditRecord): Operation<void> {
   yield* run(insertEntry(yield* accountOfRecord(record), by, action, JSON.stringify(subject), time));
 }
 
-/** Records the entries of a write. Run it in the write's transaction. */
+/** Records a write's audit entries. Run it in the write's transaction. */
 export function* recordWrite(name: AuditedName, request: unknown, result: unknown): Operation<void> {
   for (const record of toAuditRecords(name, request, result)) yield* recordAudit(record);
 }

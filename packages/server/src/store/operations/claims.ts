@@ -18,7 +18,7 @@ import {
   within,
 } from './operation.ts';
 
-/** SQL for the key of a claim (toClaimKeyText). An index uses the same expression. */
+/** SQL for a claim's key (toClaimKeyText). An index uses the same expression. */
 export const claimKey = ({ name }: Pick<Dialect, 'name'>): string => {
   const field = (key: string) => (name === 'sqlite' ? `said ->> '$.fields.${key}'` : `said -> 'fields' ->> '${key}'`);
   return `coalesce('contactEmailaddress ' || (${field('contactEmailaddress')}),

@@ -1,4 +1,4 @@
-/** Feeds reports the contacts that meet their conditions. */
+/** Supplies reports with the contacts that meet their conditions. */
 import type { ContactView } from '../../identity/contact-view.ts';
 import { candidatesPerStep, type KeyRange, neverSeen } from '../rules/contact-search.ts';
 import { createContactFeedPage, toPartRange } from '../rules/feed/contact-feed.ts';
@@ -9,11 +9,11 @@ import { type ContactReader, type ContactRow, type Result, readViews } from './c
 import { call, createQuery, first, type Operation, pause, together } from './operation.ts';
 
 export interface ContactFeedReader<Row extends ContactRow> extends ContactReader<Row> {
-  /** As for ContactSearchReader. */
+  /** As in ContactSearchReader. */
   readonly readStale: () => Result<readonly number[] | undefined>;
   /**
    * Returns the contacts created in a range, by term. Stale contacts may be missing. `candidates` are all stale
-   * contacts, if there are few.
+   * contacts; undefined if there are many.
    */
   readonly readTerms: (
     range: KeyRange,
@@ -32,11 +32,11 @@ export function* feedContacts<Row extends ContactRow>(
   reader: ContactFeedReader<Row>,
   query: RequestOf<'feedContacts'>,
 ): Operation<ContactFeedPage> {
-  const { account, beyond, most } = query;
+  const { account, beyond, limit } = query;
   const merges = yield* readEntryMerges(account);
   const page = createContactFeedPage(query, merges);
   const { after } = toPartRange(beyond, undefined);
-  const last = yield* first(selectLast(account, after.key, after.contact, most - 1));
+  const last = yield* first(selectLast(account, after.key, after.contact, limit - 1));
   const range = toPartRange(beyond, last);
   const candidates = yield* call(reader.readStale);
   const [byTerm, times, stale] = yield* together(

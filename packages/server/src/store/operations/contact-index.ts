@@ -84,7 +84,7 @@ const statements = {
   seen: createStatements('seen'),
 };
 const statementsOf = ({ terms, key }: IndexPart) => statements[terms === null ? key : 'term'];
-/** Returns the last value of a part's statements for each of its terms. */
+/** Returns the last parameter of a part's statements, once for each of its terms. */
 const termsOf = ({ terms }: IndexPart): (readonly number[])[] => terms?.map((term) => [term]) ?? [[]];
 
 /** A request for one page of a source. */
@@ -115,13 +115,13 @@ export function* readSource(
 
 /** Returns the size of a part, up to `maxCollected` + 1. Counts a contact once per matching term. */
 export function* readSize(account: number, part: IndexPart): Operation<number> {
-  const most = maxCollected + 1;
+  const limit = maxCollected + 1;
   const { count } = statementsOf(part);
   const counted = yield* together<({ count: number } | undefined)[]>(
-    ...termsOf(part).map((term) => first(count(account, ...valuesOf(part.range), most, ...term))),
+    ...termsOf(part).map((term) => first(count(account, ...valuesOf(part.range), limit, ...term))),
   );
   return Math.min(
-    most,
+    limit,
     counted.reduce((sum, row) => sum + (row?.count ?? 0), 0),
   );
 }
@@ -188,7 +188,10 @@ const selectStale = createQuery<{ contact: number }>(
   (dialect) => `SELECT p.contact ${within('created')} AND ${isStale(dialect, 'p.contact')}`,
 );
 
-/** Returns the stale contacts that were created in a range. `candidates` are all stale contacts, if there are few. */
+/**
+ * Returns the stale contacts that were created in a range. `candidates` are all stale contacts; undefined if there are
+ * many.
+ */
 export function* readStaleContactsIn(
   account: number,
   range: KeyRange,

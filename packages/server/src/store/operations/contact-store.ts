@@ -95,7 +95,7 @@ export interface LinkStore {
   holdContact(contact: number): Result<unknown>;
   /** Returns a user's statements, ascending. */
   readStatements(user: number): Result<readonly StatementRow[]>;
-  /** Appends a link or unlink of a held user. Returns its sequence. */
+  /** Appends a link or unlink for a held user. Returns its sequence. */
   append(statement: NewStatement): Result<number>;
   findClaim(account: number, claimID: string): Result<ClaimRow | undefined>;
   /** Returns the row numbers of a contact and of all contacts merged with it. */
@@ -118,9 +118,9 @@ export interface RequestResult {
   readonly existed: boolean | number;
 }
 
-/** Recognizes repeats of the requestUUIDs of createContact. */
+/** Recognizes repeated createContact requests by requestUUID. */
 export interface RequestStore {
-  /** Returns the day for data received at a time. */
+  /** Returns the day of data received at this time. */
   dayOf(time: number): number;
   /** Returns the result of a repeated request; 'erased' if it was erased with its contact. */
   find(request: NewContact, sent: SentRequest, day: number): Result<RequestResult | 'erased' | undefined>;
@@ -129,7 +129,7 @@ export interface RequestStore {
 
 interface EventStore {
   log(batch: EventBatch): Result<readonly EventOutcome[]>;
-  /** Returns the last sequence that was drawn. */
+  /** Returns the last sequence drawn. */
   readLastSequence(): Result<number>;
 }
 

@@ -56,7 +56,7 @@ const withChange = (
   };
 };
 
-/** Plans the assignment of the keys of a change. */
+/** Plans the assignment of a change's keys. */
 function* planKeys(
   contacts: ContactStore,
   row: WritableContact,

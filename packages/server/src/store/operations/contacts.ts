@@ -60,7 +60,7 @@ export function* readViews<Row extends ContactRow>(
 
 type Listed<Row> = Row & { readonly contactUUID: string; readonly userUUID: string };
 type ListedClaim = Listed<ClaimRow & { readonly tokenID: string; readonly linkID: string }>;
-/** A link, with all statements of its user. */
+/** A link, with all of its user's statements. */
 type ListedLink = Listed<StatementRow> & { readonly statements: readonly Statement[] };
 
 export interface ContactDetailReader<Row extends ContactRow> extends ContactReader<Row> {

@@ -75,13 +75,13 @@ function* deleteSessions(after: number, last: number, ended: number): Operation<
 export function* deleteExpired(
   request: RequestOf<'deleteExpired'>,
 ): Operation<{ deleted: number; next: number | null }> {
-  const { time, after, most } = request;
-  const links = yield* run(deleteShareLinks(time, most));
-  const networks = yield* run(deleteNetworks(time, most));
-  const facts = yield* run(deleteOldFacts(time - factRetentionDays * dayMilliseconds, most));
+  const { time, after, limit } = request;
+  const links = yield* run(deleteShareLinks(time, limit));
+  const networks = yield* run(deleteNetworks(time, limit));
+  const facts = yield* run(deleteOldFacts(time - factRetentionDays * dayMilliseconds, limit));
   const others = links + networks + facts;
-  const { last = null } = (yield* first(selectLast(after, most))) ?? {};
-  if (last === null) return { deleted: others, next: Math.max(links, networks, facts) < most ? null : after };
+  const { last = null } = (yield* first(selectLast(after, limit))) ?? {};
+  if (last === null) return { deleted: others, next: Math.max(links, networks, facts) < limit ? null : after };
   const sessions = yield* deleteSessions(after, last, time - endedSessionRetentionMilliseconds);
   return { deleted: others + sessions, next: last };
 }

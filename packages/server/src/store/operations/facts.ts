@@ -48,7 +48,7 @@ export function* recordFact(source: SequenceSource, fact: NewFact): Operation<vo
   if (yield* isWanted(fact.account, [type])) yield* insert(source, fact);
 }
 
-/** One statement per column, because SQLite uses no index for two columns. */
+/** One statement per column, because SQLite would use no index for a condition on both. */
 const deleteFactsOf = (['contact', 'other'] as const).map((column) =>
   createQuery<never>(
     ({ among }) => `DELETE FROM webhook_fact WHERE account = $1 AND ${column} ${among('$2', 'bigint')}`,

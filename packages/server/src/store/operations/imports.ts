@@ -1,4 +1,4 @@
-/** Creates, finds and lists imports, and what they changed about contacts. */
+/** Creates, finds and lists imports, and lists their changes to contacts. */
 import type { ImportState } from '@firsthand/contract/import';
 import { limits } from '@firsthand/contract/limits';
 import type { KeyField } from '../../identity/contact-view.ts';
@@ -106,7 +106,7 @@ const selectImportsOf = createQuery<Omit<ContactImport, 'changes'> & ImportedCon
   ORDER BY i."createdTime" DESC, i."importID" LIMIT ${limits.importsPerPage}`,
 );
 
-/** Returns what the last imports have written to contacts of one person, newest first. */
+/** Returns what the latest imports wrote to one person's contacts, newest first. */
 export function* listImportsOf(account: number, contacts: readonly number[]): Operation<ContactImport[]> {
   const rows = yield* all(selectImportsOf(account, contacts));
   return rows.map(({ importID, importName, createdTime, isCreated, changes }) => ({
@@ -116,7 +116,7 @@ export function* listImportsOf(account: number, contacts: readonly number[]): Op
 }
 
 /**
- * SQL for the changes of each key, by the key's value before (0) and after (1) the import. Indexes use the same
+ * SQL that removes changes to each key, by the key's value before (0) or after (1) the import. Indexes use the same
  * expressions.
  */
 const deleteKeyChanges = ['contactExternalID', 'contactEmailaddress'].flatMap((field) =>
@@ -131,7 +131,7 @@ const deleteKeyChanges = ['contactExternalID', 'contactEmailaddress'].flatMap((f
   ),
 );
 
-/** Deletes what imports recorded about erased keys that other contacts had before. */
+/** Removes erased keys from what imports recorded about contacts, including other contacts that once had these keys. */
 export function* forgetKeys(
   account: number,
   rows: readonly Readonly<Record<KeyField, string | null>>[],

@@ -112,7 +112,7 @@ const isClaimed = (dialect: Dialect) => `
   ${dialect.name === 'sqlite' ? 'AND NOT EXISTS (SELECT 1 FROM erasing_contact e WHERE e.contact = s.contact)' : ''}`;
 
 const usersPerUpdate = 500;
-/** Without an erasure in progress, no users have to be held on SQLite. */
+/** On SQLite, users must be held only while an erasure is in progress. */
 const selectClaimedUsers = createQuery<{ user: number }>(
   (dialect) => `
     SELECT DISTINCT s."user" FROM statement s

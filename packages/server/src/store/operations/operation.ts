@@ -28,7 +28,7 @@ export const db = new Kysely<Schema>({
 });
 
 /**
- * SQL with values from `$1` on. A database without SQL skips the query, which then returns no rows. SQLite receives
+ * SQL with values from `$1` on. For a database without SQL, the query is skipped and returns no rows. SQLite receives
  * arrays as JSON.
  */
 interface NativeQuery<Row> {
@@ -121,7 +121,7 @@ export const ofContact = `${ofAccount} AND contact = $2`;
 export const ofUser = `${ofAccount} AND "user" = $2`;
 
 /**
- * Serializes changes of an account's views, members and similar lists. SQLite has a single writer, so it needs no lock.
+ * Serializes changes to an account's views, members and similar lists. SQLite has a single writer, so it needs no lock.
  */
 export function* lockAccount(account: number): Operation<void> {
   yield { postgres: 'SELECT 1 FROM account_position WHERE account = $1 FOR NO KEY UPDATE', values: [account] };

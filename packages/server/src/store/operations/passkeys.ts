@@ -37,8 +37,8 @@ function* consumeChallenge({ challenge, expiresTime }: Challenge, time: number):
 }
 
 /**
- * Finds a member who may sign in and locks the row, which serializes changes of the member's passkeys and password. The
- * session `by`, if set, must belong to the member's current access.
+ * Finds a member who may sign in and locks the row, which serializes changes to the member's passkeys and password. The
+ * session `by`, if set, must have been created with the member's current access.
  */
 export function* lockMember({
   account,

@@ -34,7 +34,7 @@ export function* recordShareLinkUse({ shareID, time }: RequestOf<'recordShareLin
   );
 }
 
-/** Finds no link of an account that is being deleted. */
+/** Ignores links of accounts that are being deleted. */
 export function* findShareLink({ hash, time }: RequestOf<'findShareLink'>): Operation<OpenedShareLink | undefined> {
   const row = yield* first(
     db

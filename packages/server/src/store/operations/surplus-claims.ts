@@ -22,12 +22,12 @@ type FreeUsers = Pick<LinkStore, 'holdFreeUsers'>;
 
 const claimsPerQuery = 20;
 
-/** SQL for the key of the claim $3 of the contact $2. */
+/** SQL for the key of claim $3 of contact $2. */
 const keyOfClaim = (dialect: Dialect) =>
   `(SELECT ${claimKey(dialect)} FROM claim WHERE ${within(dialect, ofContact)} claim = $3)`;
 
 /**
- * SQL for the unaccepted claims of the contact $2 with the key of its claim $3. Limits apply to each key separately, so
+ * SQL for contact $2's unaccepted claims with the same key as its claim $3. Limits apply to each key separately, so
  * that a page cannot find out which of its keys belong to the same contact.
  */
 const open = (dialect: Dialect) => `
@@ -108,8 +108,8 @@ const selectOpenClaims = createQuery<{ claim: number }>(
       claim ${dialect.among('$3', 'bigint')} AND NOT accepted ${lockingFree(dialect)}`,
 );
 /**
- * Selects the claims of the user $4 for the contact $2 with the key of its claim $3, unless one of these claims still
- * has a link.
+ * Selects user $4's claims for contact $2 with the same key as its claim $3, unless one of these claims still has a
+ * link.
  */
 const selectUnlinked = createQuery<OldClaim>((dialect) => {
   const ofKey = `
@@ -145,7 +145,7 @@ export function* dropLinks(account: number, chosen: readonly Link[]): Operation<
     yield* dropClaims(account, contact as number, yield* all(selectUnlinked(account, contact, claim, user)));
 }
 
-/** SQL for the claimed links to the contact $2 with the key of its claim $3. */
+/** SQL for the claimed links to contact $2 with the same key as its claim $3. */
 const claimedLinks = (dialect: Dialect) => `
   FROM statement WHERE ${within(dialect, ofAccount)} contact = $2 AND claim IN (SELECT claim ${open(dialect)}) AND NOT verified`;
 const selectSurplusLinks = createQuery<Link>(

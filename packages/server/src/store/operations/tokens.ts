@@ -265,7 +265,7 @@ export function* revokeToken({
   if (row.memberID !== null && !row.session) throw memberAccessToken();
   const { token } = row;
   yield* revoke(token, time);
-  // A console session ends when a member signs out, which stops nothing that the member created.
+  // Signing out ends only the console session, not what the member created in it.
   if (!row.session) yield* run(db.updateTable('webhook').set(disabledByRevocation).where('createdBy', '=', token));
   const result = descendants ? yield* revokeCreated(createdByToken(token), time, { exceptBrowser: false }) : undefined;
   yield* notifyAccess();

@@ -1,6 +1,6 @@
 /**
- * Undoes imports, a limited number of rows per transaction. The drivers delete a stretch's events; this deletes its
- * links, then deletes or restores the contacts that the import wrote.
+ * Undoes imports, a limited number of rows per transaction. The drivers delete a stretch's events; this module deletes
+ * its links, then deletes or restores the contacts that the import wrote.
  */
 import type { KeyField } from '../../identity/contact-view.ts';
 import { distinct } from '../../shared/distinct.ts';
@@ -23,7 +23,7 @@ export function* findImportToUndo({ kind, ...name }: RequestOf<'undoImport'>): O
   throw new Refusal('token_kind', { field: 'importID', message });
 }
 
-/** Begins to undo an import, using an erasure that the caller has created. The undo must not have begun before. */
+/** Starts to undo an import, using an erasure that the caller has created. The undo must not have started already. */
 export function* beginUndo({ account, importID, time }: RequestOf<'undoImport'>, erasure: number): Operation<Import> {
   yield* run(
     db
@@ -49,7 +49,7 @@ interface ImportStretch {
   readonly through: number;
 }
 
-/** Returns an import that is being undone, of any account or only of `account`. */
+/** Returns an import that is being undone, from any account or only from `account`. */
 export function* findUndoing(account?: number): Operation<Undoing | undefined> {
   const [undoing] = yield* all<Undoing>({
     sqlite: 'SELECT account, importID, erasure, undoneTime FROM import WHERE isUndoing = 1 LIMIT 1',
@@ -99,8 +99,7 @@ function* findWritten({ account, importID }: Undoing, limit: number): Operation<
 }
 
 /**
- * Removes restored contacts from the import's record. `kept` is the number of these contacts that were created by the
- * import, but stay.
+ * Removes restored contacts from the import's record. `kept` counts the contacts that the import created but that stay.
  */
 function* dropWritten({ account, importID }: Undoing, last: number, kept: number): Operation<void> {
   yield* run(
@@ -135,8 +134,8 @@ const selectLinks = createQuery<{ sequence: number; user: number }>(({ name }) =
 );
 
 /**
- * Deletes up to `limit` links of a stretch whose events are deleted, and the stretch after its last link. Returns the
- * number of links.
+ * Deletes up to `limit` links of a stretch whose events are deleted; deletes the stretch with its last link. Returns
+ * the number of links.
  */
 export function* continueStretch(
   links: LinkStore,
@@ -162,10 +161,7 @@ export function* continueStretch(
 
 export interface UndoParts {
   readonly contacts: ContactStore;
-  /**
-   * Whether an event was logged with the contact; undefined if a search of about this cost does not suffice to find
-   * out.
-   */
+  /** Whether an event was logged with the contact; undefined if a search within `maxCost` cannot determine it. */
   findEvent(
     contact: number,
     maxCost: number,
@@ -214,8 +210,8 @@ const updateChanges = createQuery<never>(
 );
 
 /**
- * Takes a key from a contact to which the same import gave it, and that is not restored yet. Returns whether the key is
- * free: an undo takes no keys from other contacts, and merges no contacts.
+ * Takes a key from a contact that got it from the same import and is not restored yet. Returns whether the key is free:
+ * an undo takes no keys from other contacts, and merges no contacts.
  */
 function* freeKey(
   contacts: ContactStore,

@@ -147,7 +147,9 @@ const deleteDeliveries = createQuery<never>(
   ({ among }) => `DELETE FROM webhook_delivery WHERE "webhookID" = $1 AND sequence ${among('$2', 'bigint')}`,
 );
 
-/** Deletes the oldest deliveries without further attempts, except the newest `limits.failedDeliveriesPerWebhook`. */
+/**
+ * Deletes the oldest deliveries that get no further attempts, except the newest `limits.failedDeliveriesPerWebhook`.
+ */
 const trimFailed = createQuery<never>(
   () => `
     DELETE FROM webhook_delivery WHERE "webhookID" = $1 AND "nextTime" IS NULL AND sequence <= (
@@ -215,8 +217,8 @@ export function* resendDeliveries(request: RequestOf<'resendDeliveries'>): Opera
     yield* putDelivery(account, webhookID, { ...retry, sequence, error: '', response: '' });
   const changed = yield* first(selectWebhooks().where('webhookID', '=', webhookID));
   if (Number(changed?.retrying) > limits.retriesPerWebhook) {
-    const most = limits.retriesPerWebhook;
-    const message = `at most ${most} messages of a webhook can wait to be sent again: choose a shorter range, or wait`;
+    const limit = limits.retriesPerWebhook;
+    const message = `at most ${limit} messages of a webhook can wait to be sent again: choose a shorter range, or wait`;
     throw new Refusal('invalid_field', { field: 'sequence', message });
   }
 }

@@ -129,7 +129,7 @@ test.each<[string, readonly string[], () => Promise<unknown>]>([
         account: site.account,
         conditions: [{ contactTagID: 'vip', contactStatus: 'active' }, { seenFrom: months[0] }],
         beyond: null,
-        most: 50,
+        limit: 50,
       }),
   ],
   ['a page of refused requests', [], () => store.listRefused({ limit: 50, beyond: 0 })],
@@ -153,7 +153,7 @@ test.each<[string, readonly string[], () => Promise<unknown>]>([
   ['a contact’s first events', byHolder('02', '03'), () => newest({ contactUUID, order: 'asc' })],
   ['a contact’s newest events of an eventID', byHolder('02', '03'), () => newest({ contactUUID, ...kind })],
   ['a user’s newest events', byHolder('02', '03'), () => newest({ userUUID: laptop })],
-  ['the oldest events of all', byAccount('01'), () => store.deleteEventsBefore({ time: months[0] - day, most: 10 })],
+  ['the oldest events of all', byAccount('01'), () => store.deleteEventsBefore({ time: months[0] - day, limit: 10 })],
 ])('sorts %s one group of sequences at a time', async (_, expected, work) => {
   const sorts = (await plansOf(work)).flatMap(listSorts).filter((sort) => / event_\d{4}_/.test(sort));
   expect([...new Set(sorts)].sort()).toEqual(expected.map((index) => `Incremental Sort over ${index}`));

@@ -317,7 +317,7 @@ interface RunnerParts {
 
 type Work<Request, Value> = (db: Transaction, request: Request) => Promise<Value>;
 
-/** Creates functions that turn work in a transaction into operations of the store. */
+/** Creates functions that wrap transactional work as store operations. */
 const createRunners = ({ pools, admit, notifyListeners, forgetAccess }: RunnerParts) => {
   const runInOrder = createKeyedMutex();
   /** Writes that share a key from `keysOf` run one after the other (keyed-mutex.ts). */

@@ -29,11 +29,16 @@ export const toValues = ({ fields, tags, attributes }: StoredValues): Values => 
 });
 
 /**
- * Returns the first `most` values. If there are more, first drops the values that a value under the target ID hides.
+ * Returns the first `limit` values. If there are more, first drops values that are overridden by a value under the
+ * target ID.
  */
-const takeFirst = <Value>(values: ReadonlyMap<string, Value>, merges: EntryMerges, most: number): [string, Value][] => {
+const takeFirst = <Value>(
+  values: ReadonlyMap<string, Value>,
+  merges: EntryMerges,
+  limit: number,
+): [string, Value][] => {
   const isVisible = (id: string) => merges.targetOf(id) === id || !values.has(merges.targetOf(id));
-  return [...values].filter(([id]) => values.size <= most || isVisible(id)).slice(0, most);
+  return [...values].filter(([id]) => values.size <= limit || isVisible(id)).slice(0, limit);
 };
 
 /**
@@ -70,7 +75,7 @@ export const getClaimKey = ({ externalID = '', address }: NewContact): { field: 
     ? { field: 'contactExternalID', value: externalID }
     : { field: 'contactEmailaddress', value: address };
 
-/** Returns the key as one text. The drivers index stored claims by the same text. */
+/** Returns the key as a single string, by which the drivers index stored claims. */
 export const toClaimKeyText = (request: NewContact): string => {
   const { field, value } = getClaimKey(request);
   return `${field} ${value}`;

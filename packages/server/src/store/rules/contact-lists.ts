@@ -16,11 +16,11 @@ export interface Listing<Item> {
 export const claimsToRead = limits.claimsPerPage + 1;
 export const linksToRead = limits.linksPerPage + 1;
 
-const paginate = <Item>(entries: Listing<Item>['entries'], most: number, maxLength: number) => {
+const paginate = <Item>(entries: Listing<Item>['entries'], limit: number, maxLength: number) => {
   let characters = 0;
   const end = entries.findIndex(([, item], nth) => {
     if (maxLength < Infinity) characters += JSON.stringify(item).length;
-    return nth >= most || (nth > 0 && characters > maxLength);
+    return nth >= limit || (nth > 0 && characters > maxLength);
   });
   const page = end < 0 ? entries : entries.slice(0, end);
   return { items: page.map(([, item]) => item), next: end < 0 ? null : (page.at(-1)?.[0] as number) };

@@ -146,7 +146,7 @@ export const planSearch = (search: ContactSearch, merges: ContactMerges): Search
   return { sort, descending, terms: termsOfSearch(search, merges), created, seen, range };
 };
 
-/** Whether a contact is in the time ranges and in the page's range. */
+/** Whether a contact is within the search's time ranges and the page's range. */
 export const isInRange = ({ sort, created, seen, range }: SearchPlan, found: Omit<Found, 'terms'>): boolean => {
   const { contact, createdTime, lastSeen } = found;
   return (
@@ -215,11 +215,11 @@ export const sourceOf = (plan: SearchPlan, parts: readonly IndexPart[], sizes: r
 export const firstOf = (
   lists: readonly (readonly SearchPosition[])[],
   descending: boolean,
-  most: number,
+  limit: number,
 ): SearchPosition[] => {
   const [list = [], ...others] = lists;
   if (others.length === 0) return [...list];
   // Keeps one entry per contact, which has the same key in all lists.
   const ends = [...new Map(lists.flat().map((end) => [end.contact, end])).values()];
-  return ends.sort((a, b) => (descending ? byKey(b, a) : byKey(a, b))).slice(0, most);
+  return ends.sort((a, b) => (descending ? byKey(b, a) : byKey(a, b))).slice(0, limit);
 };

@@ -13,7 +13,7 @@ test.each([
   const { eventKey, requestKey } = createIdempotencyKeys(secret);
   const sent = ['event-of-seven-eight', 'x'.repeat(64), 'ä'.repeat(400), '🙂'.repeat(300), 'event-of-seven-eight'];
   for (const uuid of sent) {
-    // Tests the format from before kinds of tokens were distinguished.
+    // Tests the format from before token kinds were distinguished.
     expect(toBytes(eventKey(-17, uuid, null))).toEqual(expected(`event\n-17\n${uuid}`));
     expect(toBytes(eventKey(-17, uuid, 0))).toEqual(expected(`event of a browser\n-17\n${uuid}`));
     expect(toBytes(eventKey(-17, uuid, 1))).toEqual(expected(`event of a server\n-17\n${uuid}`));

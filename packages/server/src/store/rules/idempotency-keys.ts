@@ -11,12 +11,12 @@ const blockBytes = 64;
 const hashBytes = 32;
 export const keyBytes = 16;
 
-/** The size of the reused buffer. eventUUIDs and requestUUIDs are far shorter; a longer text gets its own buffer. */
+/** The size of the reused buffer. eventUUIDs and requestUUIDs are far shorter; a longer string gets its own buffer. */
 const maxTextBytes = 512;
 
 /**
  * Computes the first 16 bytes of HMAC-SHA-256 (RFC 2104) as a latin1 string, which is fast to compare and look up.
- * Node's createHmac allocates an object per hash and is 1.5 times as slow.
+ * Node's createHmac allocates an object per hash and takes 1.5 times as long.
  */
 const createHasher = (secret: Buffer) => {
   const key = secret.length > blockBytes ? hash('sha256', secret, 'buffer') : secret;

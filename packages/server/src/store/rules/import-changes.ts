@@ -4,7 +4,7 @@ import { type KeyField, type PlainField, plainFields, type Values } from '../../
 import type { ContactImport, NewContact } from '../store.ts';
 import type { ContactUpdate } from './contact-changes.ts';
 
-/** A contact's own values and keys as texts, by the names that `toRecordedValues` gives them. */
+/** A contact's own values and keys as strings, by the names that `toRecordedValues` gives them. */
 export type RecordedValues = ReadonlyMap<string, string>;
 
 const [field, tag, attribute] = ['field ', 'tag ', 'attr '] as const;

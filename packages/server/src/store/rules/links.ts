@@ -8,7 +8,7 @@ export interface NewLink {
   readonly verified: boolean;
   /** The claim that creates the link; null for a link that a server token sent. */
   readonly claim: number | null;
-  /** The user's claims with the same key (rules/claims.ts), if a browser token sent the link. */
+  /** For a link from a browser token: the user's claims with the same key as the link's claim (rules/claims.ts). */
   readonly claimsOfKey?: readonly number[];
   readonly token: number;
   readonly time: number;

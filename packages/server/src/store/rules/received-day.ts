@@ -24,8 +24,8 @@ export interface CurrentDay {
 const toDay = (time: number): number => Math.floor(time / dayMilliseconds);
 
 /**
- * Returns the day for a row that is received at a time. After the correction of a clock that was more than
- * `maxAheadDays` ahead, each new day of the clock adds one day.
+ * Returns the day of a row received at this time. After the correction of a clock that was more than `maxAheadDays`
+ * ahead, each new day of the clock adds one day.
  */
 export const dayAt = ({ day, clockDay }: CurrentDay, receivedTime: number): CurrentDay => {
   const today = toDay(receivedTime);

@@ -17,12 +17,12 @@ import {
   tablet,
 } from '../../../test/fixtures/store.ts';
 import type { EventPage, EventQuery } from '../store.ts';
-import type { Arrangement } from './arrangement.ts';
 import type { Call } from './calls.ts';
 import type { Connection } from './database/connection.ts';
 import { openMemory } from './database/memory.ts';
 import { createReadEngine, createWriteEngine } from './engine.ts';
 import { createEventPager } from './events/event-pages.ts';
+import type { Tuning } from './tuning.ts';
 
 const caller = { account: 1, token: 1, browser: false };
 const users = [laptop, phone, tablet];
@@ -56,7 +56,7 @@ type Step =
   | { do: 'create'; user: number; contact: number }
   | { do: 'unlink'; user: number }
   | { do: 'erase'; contact: number }
-  | { do: 'retain'; most: number }
+  | { do: 'retain'; limit: number }
   | { do: 'arrange'; steps: number }
   | { do: 'read' };
 
@@ -72,14 +72,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('create' as const), user, contact }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('unlink' as const), user }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('erase' as const), contact }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('retain' as const), most: fc.integer({ min: 1, max: 300 }) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('retain' as const), limit: fc.integer({ min: 1, max: 300 }) }) },
   { weight: 2, arbitrary: fc.constant({ do: 'read' as const }) },
   { weight: 8, arbitrary: fc.record({ do: fc.constant('arrange' as const), steps: fc.integer({ min: 1, max: 60 }) }) },
 );
 
-const openEngine = (arrangement: Arrangement) => {
+const openEngine = (tuning: Tuning) => {
   const db = openMemory();
-  const engine = createWriteEngine(db, arrangement);
+  const engine = createWriteEngine(db, tuning);
   engine.write([{ name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) }]);
   return { db, engine, read: createReadEngine(db) };
 };
@@ -128,7 +128,7 @@ const callsOf = (steps: readonly Step[]): (Call | { arrange: number } | 'read')[
       case 'erase':
         return { name: 'eraseContact', request: { account: 1, contactUUID: contacts[step.contact], time: 0 } };
       case 'retain':
-        return { name: 'deleteEventsBefore', request: { time: (today - 1) * day, most: step.most } };
+        return { name: 'deleteEventsBefore', request: { time: (today - 1) * day, limit: step.limit } };
       case 'read':
         return 'read';
       case 'arrange':
@@ -196,7 +196,7 @@ const answersOf = async ({ db, read }: ReturnType<typeof openEngine>) => {
   return { pages, counts, definitions: await read({ name: 'getEventDefinitions', request: 1 }) };
 };
 
-/** A history that fills segments for certain. */
+/** A history that is certain to fill segments. */
 const filling: Step[] = Array.from({ length: 12 }, (_, nth) =>
   nth % 2
     ? { do: 'arrange', steps: 60 }
@@ -213,7 +213,7 @@ test('returns the same results, no matter where events are stored', async () => 
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 50, size: 'max' }), async (steps) => {
       const arranged = openEngine(smallSegments);
       const plain = openEngine({ eventsPerSegment: Infinity });
-      // Readers that live long and cache the tail from their previous read.
+      // Long-lived readers, which cache the tail from their previous read.
       const readers = [arranged, plain].map(({ db }) => createPager(db));
       for (const call of callsOf(steps)) {
         if (call === 'read') {

@@ -20,7 +20,6 @@ import { createAccountDeletion } from './accounts/account-deletion.ts';
 import { createAccountReader } from './accounts/accounts.ts';
 import { createCatalogueWriter } from './accounts/catalogues.ts';
 import { createRefusedReader, createRefusedWriter } from './accounts/refused-requests.ts';
-import type { Arrangement } from './arrangement.ts';
 import { type Call, execute, type Reads, type Writes } from './calls.ts';
 import { createClaimReader } from './contacts/claims.ts';
 import { createContactFinder } from './contacts/contact-finder.ts';
@@ -51,6 +50,7 @@ import { createReads } from './transactions/chunked-reads.ts';
 import { createOperationRunner, type OperationRunner } from './transactions/operations.ts';
 import { createSequencer } from './transactions/sequencer.ts';
 import { createTransactions, type Outcome, RolledBack } from './transactions/transaction.ts';
+import type { Tuning } from './tuning.ts';
 
 /** Turns a shared operation into a function that runs it. */
 const bindRunner =
@@ -83,8 +83,8 @@ const withAudit = (runOperation: OperationRunner, writes: Writes): Writes => {
 };
 
 /** Creates the parts of a write engine, several of which have state in memory. */
-const createParts = (db: Connection, arrangement: Arrangement) => {
-  const { eventsPerMove, eventsPerSettling, rowsPerDetaching } = arrangement;
+const createParts = (db: Connection, tuning: Tuning) => {
+  const { eventsPerMove, eventsPerSettling, rowsPerDetaching } = tuning;
   const sequencer = createSequencer(db);
   const users = createUsers(db);
   const rollups = createRollups(db, eventsPerMove);
@@ -94,7 +94,7 @@ const createParts = (db: Connection, arrangement: Arrangement) => {
   const refused = createRefusedWriter(db, contacts);
   const detaching = createDetaching(db, refused.takeErased, rowsPerDetaching);
   const links = createLinkWriter(db, { sequencer, users, detaching });
-  const log = createEventLogWriter(db, arrangement);
+  const log = createEventLogWriter(db, tuning);
   const recentKeys = createRecentKeys(db, sequencer, log, eventsPerSettling);
   const dedup = createDedup(db, recentKeys);
   const claims = createClaimReader(db);
@@ -148,11 +148,11 @@ const createWrites = (db: Connection, parts: ReturnType<typeof createParts>): Wr
   });
 };
 
-export const createWriteEngine = (db: Connection, arrangement: Arrangement = {}) => {
+export const createWriteEngine = (db: Connection, tuning: Tuning = {}) => {
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
   // Read before anything else, so that all later commits of other processes are noticed.
   let lastDataVersion = dataVersion.get();
-  const parts = createParts(db, arrangement);
+  const parts = createParts(db, tuning);
   const { sequencer, users, catalogues, recentKeys, dedup, rollups, detaching, erasures, log } = parts;
   const operations = createWrites(db, parts);
 
@@ -172,7 +172,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     writeAheadLog: createWriteAheadLog(db),
     unusedSpace: createUnusedSpace(db),
     erasures,
-    arranging: {
+    indexing: {
       isDue: () => recentKeys.isDue() || rollups.isDue() || log.isDue(),
       behind: log.behind,
       step() {
@@ -184,7 +184,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
       written: log.written,
       writtenBytes: log.writtenBytes,
     },
-    forgetRepeats: (most) => dedup.forgetOld(sequencer.day, most),
+    forgetRepeats: (limit) => dedup.forgetOld(sequencer.day, limit),
     day: () => sequencer.day,
   });
 
@@ -226,7 +226,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
 };
 export type WriteEngine = ReturnType<typeof createWriteEngine>;
 
-export const createReadEngine = (db: Connection, { eventsPerSegment }: Arrangement = {}) => {
+export const createReadEngine = (db: Connection, { eventsPerSegment }: Tuning = {}) => {
   // Shared by all reads, because it caches the newest events in memory.
   const log = createEventLogReader(db);
   const lastSequence = db.prepare<[], number>('SELECT sequence FROM position').pluck();

@@ -10,8 +10,8 @@ import { soon } from '../../../test/fixtures/timeouts.ts';
 import { noContactMerges } from '../../identity/merged-entries.ts';
 import { openStore } from '../open.ts';
 import { planSearch } from '../rules/contact-search.ts';
-import type { Arrangement } from './arrangement.ts';
 import { openConnection } from './database/connection.ts';
+import type { Tuning } from './tuning.ts';
 
 describe('a SQLite file store', () => {
   let folder: string;
@@ -21,10 +21,10 @@ describe('a SQLite file store', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  const open = (arrangement?: Arrangement) => {
+  const open = (tuning?: Tuning) => {
     files += 1;
     const databaseURL = `sqlite:${join(folder, `${files}.db`)}`;
-    return openStore({ databaseURL, role: 'server', onFatal: fail, arrangement });
+    return openStore({ databaseURL, role: 'server', onFatal: fail, tuning });
   };
   // Runs the suite on a file only in `segments`: `npm test` runs it in memory, because starting threads for each test
   // would dominate its duration.

@@ -7,7 +7,6 @@ import type { UpdateBackup } from '../scheduled-backups.ts';
 import type { Store } from '../store.ts';
 import { StoreUnusable } from '../unusable.ts';
 import { createAccess } from './accounts/access.ts';
-import type { Arrangement } from './arrangement.ts';
 import { type Call, createOperations, readNames, writeNames } from './calls.ts';
 import { type Connection, openConnection } from './database/connection.ts';
 import { createFileSpaceCheck } from './database/disk-space.ts';
@@ -24,6 +23,7 @@ import type { StartedThread } from './threads/thread.ts';
 import { readerCount, startReader, startWriter } from './threads/threads.ts';
 import { type Outcome, resultOf } from './transactions/transaction.ts';
 import { createWriteQueue } from './transactions/write-queue.ts';
+import type { Tuning } from './tuning.ts';
 
 type Send = (call: Call) => Promise<unknown>;
 
@@ -91,13 +91,9 @@ const stepsPerWriteInMemory = 8;
  * Creates a Store with one connection on this thread: in memory, or for a `firsthand` command. In a file, the writes of
  * one event-loop turn share a commit.
  */
-const createSingleThreadStore = (
-  db: Connection,
-  arrangement: Arrangement | undefined,
-  stepsPerWrite: number,
-): Store => {
+const createSingleThreadStore = (db: Connection, tuning: Tuning | undefined, stepsPerWrite: number): Store => {
   const listeners = new Set<() => void>();
-  const engine = createWriteEngine(db, arrangement);
+  const engine = createWriteEngine(db, tuning);
   const maintainAll = async () => {
     for (let rest = engine.maintain(); rest !== null; rest = engine.maintain()) await wait(rest);
   };
@@ -120,7 +116,7 @@ const createSingleThreadStore = (
   const queue = db.memory ? undefined : createWriteQueue({ send }, notifyListeners);
   return assemble({
     write: queue?.enqueue ?? writeAlone,
-    read: createReadEngine(db, arrangement),
+    read: createReadEngine(db, tuning),
     access: db,
     listeners,
     async close() {
@@ -130,20 +126,20 @@ const createSingleThreadStore = (
   });
 };
 
-export const openMemoryStore = (arrangement?: Arrangement): Store =>
-  createSingleThreadStore(openMemory(), arrangement, stepsPerWriteInMemory);
+export const openMemoryStore = (tuning?: Tuning): Store =>
+  createSingleThreadStore(openMemory(), tuning, stepsPerWriteInMemory);
 
 /**
  * Opens a database for a command, without a lock, because a server may be running. Supports accounts, tokens, refused
  * requests and reads. Creates a missing database only with `create`: a mistyped path must not look like an empty
  * database.
  *
- * Does not migrate an older schema, because only the server's log durably records where the backup before the update
- * is.
+ * Does not migrate an older schema, because only the server's log durably records where the backup made before the
+ * update is.
  */
 export const openForCommand = (
   path: string,
-  { create, arrangement }: { create: boolean; arrangement?: Arrangement | undefined },
+  { create, tuning }: { create: boolean; tuning?: Tuning | undefined },
 ): Store => {
   if (!create && !existsSync(path)) {
     throw new StoreUnusable(
@@ -159,7 +155,7 @@ export const openForCommand = (
         `${path} has an older schema: start the server with this version of Firsthand first; it backs up the database and updates it`,
       );
     }
-    return createSingleThreadStore(db, arrangement, 0);
+    return createSingleThreadStore(db, tuning, 0);
   } catch (error) {
     db.close();
     throw error;
@@ -212,8 +208,8 @@ export const openForServer = async (
   // Takes the lock first, so that it is released last.
   opened.push(takeLock(path));
   try {
-    // Stays open: when the last connection closes, SQLite writes back the write-ahead log, and the next connection
-    // would reread all of it.
+    // Stays open, so that SQLite does not checkpoint and delete the write-ahead log when a connection closes during
+    // startup.
     const access = openConnection(path, 'read');
     opened.push(() => access.close());
     if (access.pragma('user_version', { simple: true }) !== getNewestMigration()) migrateFile(path, updateBackup);
@@ -231,7 +227,7 @@ export const openForServer = async (
     const writer = closeLater(startWriter(opening, onFatal, measureCommit));
     const readers = Array.from({ length: readerCount }, () => closeLater(startReader(opening, onFatal)));
     await Promise.all([writer, ...readers].map(({ ready }) => ready));
-    // Registered again, so that it is closed before the writer: the last connection to close writes back the log, and
+    // Registered again, so that it is closed before the writer: the last connection to close checkpoints the log, and
     // this one is read-only.
     opened.push(() => access.close());
     const notifyListeners = () => {

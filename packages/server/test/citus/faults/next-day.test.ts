@@ -71,7 +71,7 @@ test.each([
 
 test('deletes old events and refused requests once a worker is back, and doctor reports missing partitions', async () => {
   const { databaseURL, store, other, lost, maintain } = await openSites();
-  const deleteOld = () => store.deleteEventsBefore({ time: time + 1, most: 3 });
+  const deleteOld = () => store.deleteEventsBefore({ time: time + 1, limit: 3 });
   const nextDay = () => runOnConnection(databaseURL, (db) => nextDayFinding(db, time + day, 0));
   try {
     for (const site of [other, lost]) {

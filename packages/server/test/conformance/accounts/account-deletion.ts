@@ -62,10 +62,10 @@ const fill = async ({ store, account, server, browser, link, unlink, merge, void
 };
 
 /** Deletes an account step by step, and advances the clock by each requested pause. */
-const deleteAll = async ({ store, account, time }: Site, most: number): Promise<AccountDeletion[]> => {
+const deleteAll = async ({ store, account, time }: Site, limit: number): Promise<AccountDeletion[]> => {
   const steps: AccountDeletion[] = [];
   for (let now = time; ; now += steps.at(-1)?.pauseMilliseconds ?? 0) {
-    const step = await store.deleteAccount({ account, most, time: now });
+    const step = await store.deleteAccount({ account, limit, time: now });
     steps.push(step);
     if (step.isGone) return steps;
   }
@@ -75,7 +75,7 @@ export const describeAccountDeletion = (newSite: NewSite): void => {
   describe('deleteAccount', () => {
     test.each([10, 10_000])(
       'deletes all of the account’s data, but no other account’s data, with %i rows per step',
-      async (most) => {
+      async (limit) => {
         const [site, others] = [await newSite(), await newSite()];
         const { store, account, accountUUID, server, browser, time } = site;
         await fill(others);
@@ -84,9 +84,9 @@ export const describeAccountDeletion = (newSite: NewSite): void => {
         const { contactUUID } = await server.createContact({ address: cleo, userUUID: tablet });
         await site.erase(contactUUID);
 
-        const steps = await deleteAll(site, most);
+        const steps = await deleteAll(site, limit);
         expect(steps.reduce((sum, { deletedEvents }) => sum + deletedEvents, 0)).toBeGreaterThan(40);
-        for (const { deletedEvents } of steps) expect(deletedEvents).toBeLessThan(most + 80);
+        for (const { deletedEvents } of steps) expect(deletedEvents).toBeLessThan(limit + 80);
         expect(steps.at(-1)).toMatchObject({ accountUUID, isGone: true });
 
         expect([await others.events(), await store.getAccount(others.account), await others.count()]).toEqual(before);
@@ -106,7 +106,7 @@ export const describeAccountDeletion = (newSite: NewSite): void => {
           { action: 'deleteAccount', accountUUID: null, actor: null, subject: { accountUUID } },
         ]);
         await expectRefusal(store.getAccount(account), 'unknown_account');
-        await expectRefusal(store.deleteAccount({ account, most, time }), 'unknown_account');
+        await expectRefusal(store.deleteAccount({ account, limit, time }), 'unknown_account');
         const again = await newSite();
         expect(again.account).toBeGreaterThan(account);
         expect(again.browser.token).toBeGreaterThan(Math.max(server.token, browser.token));
@@ -120,15 +120,15 @@ export const describeAccountDeletion = (newSite: NewSite): void => {
       const { store, account, accountUUID, time } = site;
       const waiting = { accountUUID, deletedEvents: 0, isGone: false };
       await site.browser.log({});
-      expect(await store.deleteAccount({ account, most: 100, time })).toMatchObject({ isGone: false });
+      expect(await store.deleteAccount({ account, limit: 100, time })).toMatchObject({ isGone: false });
       const tokens = await store.listTokens({ account });
       expect(tokens.map(({ revokedTime }) => revokedTime)).toEqual([time, time]);
-      let step = await store.deleteAccount({ account, most: 100, time: time + 500 });
-      while (step.pauseMilliseconds === 0) step = await store.deleteAccount({ account, most: 100, time: time + 500 });
+      let step = await store.deleteAccount({ account, limit: 100, time: time + 500 });
+      while (step.pauseMilliseconds === 0) step = await store.deleteAccount({ account, limit: 100, time: time + 500 });
       expect(step).toEqual({ ...waiting, pauseMilliseconds: 1_500 });
       // Logs an event on this server, which has not noticed the revocation yet.
       await site.browser.log({});
-      const last = { account, most: 100, time: time + 2_000 };
+      const last = { account, limit: 100, time: time + 2_000 };
       expect(await store.deleteAccount(last)).toMatchObject({ deletedEvents: 1, isGone: false });
       const steps = await deleteAll({ ...site, time: time + 2_000 }, 100);
       expect(steps.at(-1)).toMatchObject({ isGone: true });

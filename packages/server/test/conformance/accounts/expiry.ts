@@ -25,11 +25,11 @@ const join = async ({ store, account, time }: Site): Promise<MemberAccess> => {
   return (await store.joinMember(joining)).access;
 };
 
-/** Deletes everything that ended before a time; each commit examines up to `most` rows. */
-const sweep = async ({ store }: Site, time: number, most = 1_000) => {
+/** Deletes everything that ended before a time; each commit examines up to `limit` rows. */
+const sweep = async ({ store }: Site, time: number, limit = 1_000) => {
   let deleted = 0;
   for (let after: number | null = 0; after !== null; ) {
-    const some: { deleted: number; next: number | null } = await store.deleteExpired({ time, after, most });
+    const some: { deleted: number; next: number | null } = await store.deleteExpired({ time, after, limit });
     deleted += some.deleted;
     after = some.next;
   }
@@ -183,7 +183,7 @@ export const describeExpiry = (newSite: NewSite): void => {
       for (let nth = 0; nth < 10; nth += 1) sessions.push(await createSession(site, access.token, site.time));
       const [first] = sessions;
       const after = (first?.token as number) - 1;
-      const result = await site.store.deleteExpired({ time: site.time + 3 * day, after, most: 4 });
+      const result = await site.store.deleteExpired({ time: site.time + 3 * day, after, limit: 4 });
       expect(result).toEqual({ deleted: 4, next: sessions[3]?.token });
     });
   });

@@ -169,7 +169,7 @@ export const describeShareLinks = (newSite: NewSite): void => {
       const site = await newSite();
       const { store, account, time } = site;
       const { hash } = await createLink(site);
-      await store.deleteAccount({ account, most: 1, time });
+      await store.deleteAccount({ account, limit: 1, time });
       expect(await store.findShareLink({ hash, time })).toBeUndefined();
     });
   });

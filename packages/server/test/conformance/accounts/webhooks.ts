@@ -389,7 +389,7 @@ export const describeWebhooks = (newSite: NewSite): void => {
       const site = await newSite();
       const { sentThrough } = await createWebhook(site);
       await site.server.createContact({ userUUID: null, address: ann });
-      const expire = (time: number) => site.store.deleteExpired({ time, after: 0, most: 1_000 });
+      const expire = (time: number) => site.store.deleteExpired({ time, after: 0, limit: 1_000 });
       await expire(site.time + 30 * 86_400_000);
       expect(await factsAfter(site, sentThrough)).toHaveLength(1);
       await expire(site.time + 30 * 86_400_000 + 1);

@@ -98,7 +98,7 @@ it('ends a session when the user signs out, clears the cookie, and adds an entry
   expect([ended.subject.tokenID, created.subject.tokenID]).toEqual(Array(2).fill(signedIn.session.sessionID));
   await advance(10 * 86_400_000);
   const again = await signInWith(scene, { tokenUUID: scene.tokens.viewer });
-  expect(await scene.store.deleteExpired({ time, after: 0, most: 1_000 })).toMatchObject({ deleted: 1 });
+  expect(await scene.store.deleteExpired({ time, after: 0, limit: 1_000 })).toMatchObject({ deleted: 1 });
   expect(await readSession(cookieFrom(again.headers))).not.toBeNull();
 });
 

@@ -291,7 +291,7 @@ describe('a share link', () => {
     const deleted = await createLink();
     await expectOpen(deleted);
     const account = (await scene.store.findAccount(scene.accountUUID)) as number;
-    await scene.store.deleteAccount({ account, most: 1, time });
+    await scene.store.deleteAccount({ account, limit: 1, time });
     await expectEnded(deleted.shareSecret);
 
     for (const invalidSecret of [
@@ -315,7 +315,7 @@ describe('a share link', () => {
       'lost its account',
       async () => {
         const account = (await scene.store.findAccount(scene.accountUUID)) as number;
-        await scene.store.deleteAccount({ account, most: 1, time });
+        await scene.store.deleteAccount({ account, limit: 1, time });
       },
     ],
     [

@@ -58,7 +58,7 @@ export const createContactFinder =
           account,
           conditions,
           beyond,
-          most: contactsPerPart,
+          limit: contactsPerPart,
         });
         for (const [nth, matches] of contacts.entries()) {
           parts[nth]?.push(matches);

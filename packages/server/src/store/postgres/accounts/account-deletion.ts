@@ -42,7 +42,7 @@ export const createAccountDeletion = ({ deleteEventsOf }: DeletionParts) => {
     return false;
   };
 
-  return async (db: Transaction, { account, most, time }: RequestOf<'deleteAccount'>): Promise<AccountDeletion> => {
+  return async (db: Transaction, { account, limit, time }: RequestOf<'deleteAccount'>): Promise<AccountDeletion> => {
     const row = await db.get<{ accountUUID: string }>(
       'SELECT "accountUUID" FROM account WHERE account = $1 FOR UPDATE',
       [account],
@@ -55,8 +55,8 @@ export const createAccountDeletion = ({ deleteEventsOf }: DeletionParts) => {
       for (const table of ['share_link', 'webhook']) await db.run(`DELETE FROM ${table} WHERE account = $1`, [account]);
       await runOperation(db, notifyAccess());
     }
-    const deletedEvents = await deleteEventsOf(db, most);
-    if (deletedEvents > 0 || (await deleteRows(db, most))) return { ...progress, deletedEvents };
+    const deletedEvents = await deleteEventsOf(db, limit);
+    if (deletedEvents > 0 || (await deleteRows(db, limit))) return { ...progress, deletedEvents };
     const { beganTime } = await db.one<{ beganTime: number }>(
       'SELECT "beganTime" FROM account_deletion WHERE account = $1',
       [account],

@@ -8,7 +8,7 @@ import { openStore } from '../../open.ts';
 import { toAccountCatalogues } from '../../rules/accounts/catalogue-rules.ts';
 import { createCatalogueCache, maxIDs } from './catalogues.ts';
 
-test("runs no more statements for an event with the server's bot mark and labels than for an event without", async () => {
+test("runs no more statements for an event with the server's bot mark and labels than for one without", async () => {
   const databaseURL = await newMigratedDatabase();
   const store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
   onTestFinished(() => store.close());

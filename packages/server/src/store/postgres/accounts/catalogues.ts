@@ -44,7 +44,7 @@ interface UsedIDs {
   readonly uses: readonly Use[];
 }
 
-/** The limits of the cache: the number of accounts, and of the IDs of all accounts, about 200 bytes each. */
+/** The cache limits: accounts, and the IDs of all accounts together, at about 200 bytes each. */
 const maxAccounts = 5_000;
 export const maxIDs = 200_000;
 
@@ -97,7 +97,7 @@ const readStoredIDs = async (
 /** Creates a cache of accounts' listed IDs. The cache is cleared when it would contain too many IDs. */
 export const createCatalogueCache = () => {
   const cache = new BoundedMap<number, CachedIDs>(maxAccounts);
-  /** An upper bound of the number of cached IDs. */
+  /** An upper bound on the number of cached IDs. */
   let ids = 0;
   return {
     get: (account: number): CachedIDs | undefined => cache.get(account),
@@ -113,7 +113,7 @@ export const createCatalogueCache = () => {
   };
 };
 
-/** Call it with each change of an account's catalogues or of their settings. It invalidates other servers' caches. */
+/** Call it on each change to an account's catalogues or their settings. It invalidates other servers' caches. */
 const nextVersion = (db: Transaction, account: number, nextEventID: number) =>
   db.run('UPDATE account_position SET catalogues = catalogues + 1, "nextEventID" = $2 WHERE account = $1', [
     account,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { AccountConnection } from '../database/connection.ts';
 import { createEventNames, maxNames, readVersion } from './event-names.ts';
 
-/** An account with a catalogue that counts the queries for names. */
+/** An account with a catalogue; counts the queries for names. */
 const accountWith = (names: Record<number, string>, version = 1) => {
   const account = {
     queries: 0,
@@ -37,7 +37,7 @@ test('reads each name once, including those of unlisted events', async () => {
   expect(account.queries).toBe(1);
 });
 
-test('caches names by the version of the catalogues', async () => {
+test('caches names by catalogue version', async () => {
   const account = accountWith({ 1: 'sign-up' });
   const names = createEventNames();
   expect((await names.read(account.db, 1, [1])).get(1)).toBe('sign-up');

@@ -1,4 +1,4 @@
-/** Caches the names of events by the version of the account's catalogues. */
+/** Caches event names by the version of the account's catalogues. */
 import { BoundedMap } from '../../../shared/bounded-map.ts';
 import type { AccountConnection } from '../database/connection.ts';
 
@@ -12,7 +12,7 @@ interface NameRow {
   readonly name: string;
 }
 
-/** Creates a cache of the names of events. */
+/** Creates a cache of event names. */
 export const createEventNames = () => {
   const names = new BoundedMap<string, string | null>(maxNames);
 

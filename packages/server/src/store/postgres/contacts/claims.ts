@@ -69,7 +69,7 @@ export const claimsOf = async (
   return rows.map((row) => ({ ...toClaim(row), newestLink: newestLinkOf(row) }));
 };
 
-/** Returns up to `limit` claims for these contacts with greater numbers than `claim`, in ascending order. */
+/** Returns up to `limit` claims for these contacts, numbered above `claim`, in ascending order. */
 export const claimsAfter = async (
   db: AccountConnection,
   contacts: readonly number[],

@@ -1,4 +1,4 @@
-/** Finds contacts by the identifiers that clients use, and the reason if there is none: unknown or erased. */
+/** Finds contacts by the identifiers that clients use or, if there is none, the reason: unknown or erased. */
 import type { Refusal } from '../../../shared/refusal.ts';
 import { createNameHash, handleName, missingContact } from '../../rules/erased-names.ts';
 import type { NamedContact } from '../../store.ts';

@@ -73,7 +73,9 @@ const createDetailReader = (db: AccountConnection, contacts: ContactFinder): Con
   },
 });
 
-/** Higher than the number of contacts, because a contact can be listed as changed several times. */
+/**
+ * The maximum number of listed changes. Higher than `maxStaleContacts`, because a contact can be listed several times.
+ */
 const maxChanges = 4 * maxStaleContacts;
 
 /** Returns the contacts that may differ from the index; undefined if there are many. */

@@ -86,7 +86,7 @@ test('feeds no erased contact to reports, even while the index still lists it', 
   await expect.poll(isIndexed).toBe(true);
   const readFed = async () => {
     const conditions = [{ contactTagID: 'short-lived' }];
-    const { contacts } = await store.feedContacts({ account: site.account, conditions, beyond: null, most: 1_000 });
+    const { contacts } = await store.feedContacts({ account: site.account, conditions, beyond: null, limit: 1_000 });
     return contacts[0]?.length;
   };
   expect(await readFed()).toBe(1);

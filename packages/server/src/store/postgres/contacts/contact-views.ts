@@ -1,4 +1,4 @@
-/** Builds the views of contacts from their rows with the rules in identity/. */
+/** Builds contact views from rows, with the rules in identity/. */
 import { type ContactRecord, type ContactView, type Values, viewContact } from '../../../identity/contact-view.ts';
 import { type ContactMerges, noContactMerges } from '../../../identity/merged-entries.ts';
 import { isExternalIDVerified } from '../../rules/contact-keys.ts';

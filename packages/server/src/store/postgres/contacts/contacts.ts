@@ -1,4 +1,4 @@
-/** Implements ContactStore for the account of a transaction. */
+/** Implements ContactStore for a transaction's account. */
 import type { ContactStore, SavedContact } from '../../operations/contact-store.ts';
 import type { SequenceSource } from '../../operations/facts.ts';
 import { claimName } from '../../rules/erased-names.ts';

@@ -1,4 +1,4 @@
-/** Implements LinkStore for the account of a transaction. */
+/** Implements LinkStore for a transaction's account. */
 import type { LinkStore, NewStatement } from '../../operations/contact-store.ts';
 import { drawSequences } from '../transactions/sequencer.ts';
 import type { Transaction } from '../transactions/transaction.ts';

@@ -1,4 +1,4 @@
-/** Reads the merges of contacts that the rules in identity/ need, and stores and removes merges. */
+/** Reads the contact merges that the rules in identity/ need; stores and removes merges. */
 import { mergedWith } from '../../../identity/merges.ts';
 import type { AccountConnection } from '../database/connection.ts';
 import type { Transaction } from '../transactions/transaction.ts';

@@ -8,7 +8,7 @@ import type { ContactRow } from './contact-rows.ts';
 const noValues = '{"fields": {}, "tags": [], "attributes": []}';
 
 /** After a cluster's coordinator is restored from a backup, it can draw a number that another contact already has. */
-const assignedTwice = (contact: number) => new Error(`the contact number ${contact} was assigned to two contacts`);
+const assignedTwice = (contact: number) => new Error(`contact number ${contact} was assigned to two contacts`);
 
 /**
  * Finds or creates the contact with the address or, without one, the external ID. Does the same work in both cases, so

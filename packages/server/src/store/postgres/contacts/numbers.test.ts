@@ -4,7 +4,7 @@ import { newMigratedDatabase, querySQL } from '../../../../test/fixtures/postgre
 import { createSite } from '../../../../test/fixtures/site.ts';
 import { openStore } from '../../open.ts';
 
-test('rejects a new contact whose number another contact has, and changes nothing', async () => {
+test('rejects a new contact whose number another contact already has, and changes nothing', async () => {
   const databaseURL = await newMigratedDatabase();
   const store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
   const { server } = await createSite(store);

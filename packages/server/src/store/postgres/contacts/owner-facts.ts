@@ -13,7 +13,7 @@ import { numberOfUser, type UserRow, userColumns } from './users.ts';
 /** A statement and the claimID of its claim. */
 export type ClaimedStatement = StatementWithClaim & { readonly claimID: string | null };
 
-/** Contacts and users, with all statements of these users. */
+/** Contacts and users, with all of the users' statements. */
 export interface OwnerFacts {
   readonly contacts: readonly ContactRow[];
   readonly users: readonly UserRow[];
@@ -22,7 +22,7 @@ export interface OwnerFacts {
 }
 export const noFacts: OwnerFacts = { contacts: [], users: [], statements: new Map() };
 
-/** Numbers of contacts or users, as SQL for a single column and the values of its parameters from $2 on. */
+/** Contact or user numbers, as SQL for a single column and the values of its parameters from $2 on. */
 export interface Numbers {
   readonly sql: string;
   readonly values: readonly unknown[];
@@ -88,8 +88,8 @@ export const readUserFacts = async (db: AccountConnection, users: readonly numbe
   users.length === 0 ? noFacts : { contacts: [], ...(await readUsersAndStatements(db, numbersOf(users))) };
 
 /**
- * Reads contacts, and all users that were ever linked to them or, with a userUUID, only that user. `isMerged`: whether
- * one of the contacts is part of a merge.
+ * Reads contacts and every user that was ever linked to them, or only the user with the given userUUID. `isMerged`:
+ * whether one of the contacts is part of a merge.
  */
 export const readContactFacts = async (
   db: AccountConnection,

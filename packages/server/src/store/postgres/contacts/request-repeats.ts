@@ -1,5 +1,5 @@
 /**
- * Recognizes repeats of the requestUUIDs of createContact for at least 7 days (partitions.ts). Only keyed hashes are
+ * Recognizes repeated createContact requests by requestUUID, for at least 7 days (partitions.ts). Only keyed hashes are
  * stored.
  */
 import type { RequestResult, RequestStore } from '../../operations/contact-store.ts';

@@ -77,8 +77,7 @@ const updateDays = createBatchStatement(
     FROM ${batch} WHERE ${ofAccount('t')} AND t."user" = batch."user"`,
 );
 
-// Only the contacts that the user may belong to now are affected by its activity, and no contact from before its last
-// verified link.
+// The user's activity affects only contacts that it may belong to now: none from before its last verified link.
 const insertChangedContacts = createBatchStatement(
   [
     ['user', 'bigint'],

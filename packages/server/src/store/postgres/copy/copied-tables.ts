@@ -179,7 +179,7 @@ const simpleTables: readonly CopiedTable[] = [
 ];
 
 /**
- * Returns the mappings of all tables except `event`, `contact_user` and `user_contact`. Copies repeats only of
+ * Returns the mappings of all tables except `event`, `contact_user` and `user_contact`. Copies only repeats of
  * `keptDays`.
  */
 export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<number>): Promise<CopiedTable[]> => {
@@ -191,7 +191,7 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
   const keyOf = ({ holder, eventUUID }: ExportedRow, server: SentByServer) =>
     toUUID(eventKey(holder as number, eventUUID as string, server));
   const storedValuesOf = await createStoredValues(exported);
-  /** Returns a function that looks up the account of a row of a table by its number. */
+  /** Returns a function that looks up the account of a table's row by row number. */
   const accountsBy = async (table: ExportedTable, number: string) => {
     const accounts = new Map<unknown, number>();
     for await (const rows of exported.rows(table)) {

@@ -144,7 +144,7 @@ describe('a copy', () => {
     expect(await countCopied(databaseURL)).toEqual({ events: many, different: many, last: many });
   });
 
-  test('skips repeats on days that are no longer searched', async () => {
+  test('skips repeats from days that are no longer searched', async () => {
     const databaseURL = await newDatabase();
     const request = { requestUUID: 'request-one', token: 1, user: 1, contact: 1, claim: null, existed: 0 };
     const days = Array.from({ length: 10 }, (_, nth) => today - nth);

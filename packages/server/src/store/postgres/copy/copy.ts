@@ -40,7 +40,7 @@ const daysIn = async (exported: DatabaseExport, table: ExportedTable): Promise<S
 const begin = async (client: pg.Client, exported: DatabaseExport): Promise<void> => {
   const { sequence, day, clockDay, secret } = exported.position;
   if ((await client.query('SELECT 1 FROM account LIMIT 1')).rows.length > 0) {
-    throw new StoreUnusable('the database to copy to already has accounts: use an empty database');
+    throw new StoreUnusable('the destination database already has accounts: use an empty database');
   }
   await client.query('BEGIN');
   await client.query('CREATE TABLE copying (source text NOT NULL, through bigint NOT NULL)');
@@ -126,7 +126,7 @@ export const copyInto = async (
     const { source, through } = (await client.query('SELECT source, through FROM copying')).rows[0];
     if (source !== sourceOf(exported)) {
       throw new StoreUnusable(
-        'the database to copy to contains an incomplete copy whose source is another database or has changed: use an empty database',
+        'the destination database contains an incomplete copy of another database, or of an earlier state of this one: use an empty database',
       );
     }
     const last = exported.position.sequence;

@@ -98,7 +98,7 @@ const collect = async <Item>(chunks: Chunks<Item>): Promise<Item[]> => {
   return items;
 };
 
-test('returns everything that was copied, in order, even if it has many pages', async () => {
+test('returns everything that was copied, in order, even across many pages', async () => {
   const databaseURL = await newMigratedDatabase();
   await copyInto(databaseURL, exported, () => {});
   const opened = await openExport(databaseURL);
@@ -220,7 +220,7 @@ test.each([
     () => undefined,
     (error: Error) => error,
   );
-  expect(error?.message).toMatch(/^the database to copy from \(--from\) cannot be opened: /);
+  expect(error?.message).toMatch(/^the source database \(--from\) cannot be opened: /);
   expect(error?.message).toContain(reason);
   expect(error?.message).not.toContain('secret');
 });

@@ -182,20 +182,18 @@ const tryLock = async (db: Connection): Promise<boolean> =>
 const blockWrites = async (db: ScriptedConnection): Promise<void> => {
   // Locks on a standby would not block writes on its primary.
   if ((await db.one<{ isStandby: boolean }>('SELECT pg_is_in_recovery() AS "isStandby"')).isStandby) {
-    throw new StoreUnusable('the database to copy from is a standby: copy from its primary');
+    throw new StoreUnusable('the source database is a standby: copy from its primary');
   }
   if (!(await waitUntilFree(() => tryLock(db)))) {
-    throw new StoreUnusable('the database to copy from is in use: stop all servers, commands and copies on it first');
+    throw new StoreUnusable('the source database is in use: stop all servers, commands and copies on it first');
   }
   if ((await readSchema(db)) < getNewestMigration()) {
     throw new StoreUnusable(
-      'the database to copy from has no Firsthand tables, or an older schema: check its URL, or start a server of this version on it, which updates the schema',
+      'the source database has no Firsthand tables, or an older schema: check its URL, or start a server of this version on it, which updates the schema',
     );
   }
   if (await hasTable(db, 'copying')) {
-    throw new StoreUnusable(
-      'a copy into the database to copy from is not complete: run firsthand copy again to resume it',
-    );
+    throw new StoreUnusable('a copy into the source database is not complete: run firsthand copy again to resume it');
   }
 };
 
@@ -232,7 +230,7 @@ export const openExport = async (databaseURL: string): Promise<DatabaseExport> =
     if (cause instanceof StoreUnusable) throw cause;
     // The message omits the URL, which may contain a password.
     const reason = `${codeOf(cause)} ${(cause as Error).message}`.trim();
-    throw new StoreUnusable(`the database to copy from (--from) cannot be opened: ${reason}`, { cause });
+    throw new StoreUnusable(`the source database (--from) cannot be opened: ${reason}`, { cause });
   });
   try {
     return await readExport(client);

@@ -71,7 +71,7 @@ test('encodes empty arrays', async () => {
   }
 });
 
-test('encodes the value that the function returns for each item', async () => {
+test('encodes the value that `toValue` returns for each item', async () => {
   const items = [{ nth: 1 }, { nth: 2 }];
   expect(
     await decode(

@@ -21,12 +21,12 @@ const begin = (type: ElementType, count: number, bytes: number): Buffer => {
   return array;
 };
 
-/** bigint[]; `of` returns the value for an item. */
-export const bigints = <Item>(items: readonly Item[], of: (item: Item) => number | null): Buffer => {
+/** bigint[]; `toValue` returns the value for an item. */
+export const bigints = <Item>(items: readonly Item[], toValue: (item: Item) => number | null): Buffer => {
   const array = begin('bigint', items.length, items.length * 8);
   let at = headBytes;
   for (const item of items) {
-    const value = of(item);
+    const value = toValue(item);
     if (value === null) {
       at = array.writeInt32BE(nullLength, at);
       continue;
@@ -40,12 +40,12 @@ export const bigints = <Item>(items: readonly Item[], of: (item: Item) => number
 };
 
 /** integer[] */
-export const integers = <Item>(items: readonly Item[], of: (item: Item) => number): Buffer => {
+export const integers = <Item>(items: readonly Item[], toValue: (item: Item) => number): Buffer => {
   const array = begin('integer', items.length, items.length * 4);
   let at = headBytes;
   for (const item of items) {
     at = array.writeInt32BE(4, at);
-    at = array.writeInt32BE(of(item), at);
+    at = array.writeInt32BE(toValue(item), at);
   }
   return array;
 };
@@ -54,8 +54,8 @@ export const integers = <Item>(items: readonly Item[], of: (item: Item) => numbe
 const maxBytesPerCharacter = 3;
 
 /** text[] */
-export const texts = <Item>(items: readonly Item[], of: (item: Item) => string): Buffer => {
-  const values = items.map(of);
+export const texts = <Item>(items: readonly Item[], toValue: (item: Item) => string): Buffer => {
+  const values = items.map(toValue);
   let characters = 0;
   for (const value of values) characters += value.length;
   const array = begin('text', values.length, characters * maxBytesPerCharacter);
@@ -69,13 +69,13 @@ export const texts = <Item>(items: readonly Item[], of: (item: Item) => string):
 
 const uuidBytes = 16;
 
-/** uuid[]; `of` returns a UUID's 16 bytes as a latin1 string. */
-export const uuids = <Item>(items: readonly Item[], of: (item: Item) => string): Buffer => {
+/** uuid[]; `toValue` returns a UUID's 16 bytes as a latin1 string. */
+export const uuids = <Item>(items: readonly Item[], toValue: (item: Item) => string): Buffer => {
   const array = begin('uuid', items.length, items.length * uuidBytes);
   let at = headBytes;
   for (const item of items) {
     at = array.writeInt32BE(uuidBytes, at);
-    at += array.write(of(item), at, uuidBytes, 'latin1');
+    at += array.write(toValue(item), at, uuidBytes, 'latin1');
   }
   return array;
 };

@@ -196,7 +196,7 @@ test('ends the connections of a server that connects in the meantime and assumes
   expect(await spread()).toEqual({ workers: 0, tables: [] });
 });
 
-test('lets a table take longer than a server’s statement timeout', async () => {
+test('lets the distribution of a table take longer than a server’s statement timeout', async () => {
   const url = await newMigratedDatabase();
   await simulateCitus(url);
   await querySQL(

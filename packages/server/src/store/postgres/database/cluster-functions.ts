@@ -78,10 +78,9 @@ const holdAccount = `
  * - A crashed process restarts all others, which only `stats_reset` shows; pg_stat_reset_shared('bgwriter') counts as a
  *   start.
  * - A promoted standby has a new timeline. It may have missed skips, so it skips 16 times as many.
- * - event_order and owner_change_number skip more than is drawn in seconds, because nothing detects a duplicate of
- *   theirs.
- * - The others skip only more than a crash can lose: reports use bitmaps of their numbers, and accounts and tokens end
- *   at 2^31.
+ * - event_order and owner_change_number skip more than is drawn in seconds, because nothing detects their duplicates.
+ * - The others skip only a little more than a crash can lose: reports use bitmaps of their numbers, and accounts and
+ *   tokens end at 2^31.
  */
 const skipNumbers = `
   CREATE OR REPLACE FUNCTION skip_numbers() RETURNS void LANGUAGE plpgsql AS $$

@@ -196,7 +196,7 @@ test.each([
   'failure on connection marked as essential: worker-1:5432',
   'server closed the connection unexpectedly',
   'terminating connection due to administrator command',
-  // The messages of libpq, over TLS and TCP.
+  // libpq's messages, over TLS and TCP.
   'SSL connection has been closed unexpectedly',
   'SSL SYSCALL error: EOF detected',
   'could not receive data from server: Connection reset by peer',

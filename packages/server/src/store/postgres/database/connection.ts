@@ -168,9 +168,7 @@ const assertDurable = async (client: pg.ClientBase): Promise<void> => {
   if (after.commit !== 'on') throw new StoreUnusable(`${server} cannot commit synchronously`);
 };
 
-/**
- * SQL for the locks of slots. Each server or command that uses the database has at least one connection with a slot.
- */
+/** SQL for slot locks. Each server or command that uses the database has at least one connection with a slot. */
 const slotLocks = `pg_locks
   WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
     AND objsubid = 1 AND classid::bigint = ${BigInt(lockKeys.slots) >> 32n}`;
@@ -295,7 +293,7 @@ export const openPool = (databaseURL: string, max: number, settings?: string): C
       opened.set(client, { slot, isDistributed });
     },
   });
-  // Without this listener, an error on an idle connection would end the process.
+  // Without this listener, an error on an idle connection would crash the process.
   pool.on('error', ignore);
   return {
     async take() {
@@ -387,9 +385,7 @@ export const openCopyConnection = async (databaseURL: string): Promise<pg.Client
   return client;
 };
 
-/**
- * Whether the current schema has a table with this name. Reads pg_class, because PostgreSQL caches lookups of names.
- */
+/** Whether the current schema has a table with this name. Reads pg_class, because PostgreSQL caches name lookups. */
 export const hasTable = async (db: Connection, name: string): Promise<boolean> =>
   (await db.get('SELECT 1 FROM pg_class WHERE relname = $1 AND relnamespace = current_schema()::regnamespace', [
     name,
@@ -431,13 +427,13 @@ const ofLostWorker =
 export const isTransient = (error: unknown): boolean =>
   isConflict(error) ||
   /^(08|53|57|58|25006|25P0[34]|55P03|FH003|E[A-Z]+$)/.test(codeOf(error)) ||
-  // 55000 (object_not_in_prerequisite_state) alone can also be a bug of this program.
+  // 55000 (object_not_in_prerequisite_state) alone can also be a bug in this program.
   (codeOf(error) === '55000' &&
     /not currently accepting connections|is a metadata node, but is out of sync|does not have a replica identity/.test(
       String(error),
     )) ||
-  // check_violation: one worker can commit the second phase of creating partitions later than the others. PostgreSQL
-  // translates the message but not the function's name, which a Citus coordinator can omit.
+  // check_violation: the partition is still missing on one worker, which can commit the second phase of its creation
+  // later than the others. The message may be localized, and a Citus coordinator may omit the function's name.
   (codeOf(error) === '23514' &&
     (routineOf(error) === 'ExecFindPartition' || /no partition of relation/.test(String(error)))) ||
   // internal_error

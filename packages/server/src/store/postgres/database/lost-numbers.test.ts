@@ -38,7 +38,7 @@ test('skips numbers of each sequence once per start', async () => {
   expect(after.get('event_order')).toBe((before.get('event_order') as number) + 2 ** 20);
   await querySQL(databaseURL, skip);
   expect(await read()).toEqual(after);
-  // Has the same effect as a crash of a process.
+  // Has the same effect as a process crash.
   await querySQL(databaseURL, "SELECT pg_stat_reset_shared('bgwriter')");
   await expect.poll(() => querySQL(databaseURL, skip).then(read)).not.toEqual(after);
   // A standby might have missed skips.

@@ -36,7 +36,7 @@ const open = async (databaseURL: string): Promise<Store> => {
   return store;
 };
 
-/** Logs events of users, of contacts and of both, on days in two months. */
+/** Logs events of users, contacts and both, on days in two months. */
 const logAllKinds = async (site: Site): Promise<void> => {
   const { contactUUID } = await site.server.createContact({ userUUID: phone });
   const { time } = site;

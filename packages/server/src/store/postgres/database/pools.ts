@@ -2,8 +2,8 @@
 import { type ConnectionPool, keyLookupOptions, openPool, orderedScanOptions } from './connection.ts';
 
 /**
- * The maximum numbers of concurrent commits of events, each on its own connection: while PostgreSQL syncs one commit,
- * it writes the others. A cluster has more, because each commit takes longer there.
+ * The maximum number of concurrent event commits, each on its own connection: while PostgreSQL syncs one commit, it
+ * writes the others. A cluster has more, because each commit takes longer there.
  */
 export const maxCommits = { here: 4, onCluster: 16 };
 const maxWriting = 4;

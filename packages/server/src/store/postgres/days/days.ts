@@ -32,7 +32,7 @@ const updateDays = createBatchStatement(
 );
 
 /**
- * Starts the day of a received time for the accounts of a transaction, unless another server has started it. Throws
+ * Starts the day of a received time for a transaction's accounts, unless another server has started it. Throws
  * DaysMissing if the day is not prepared. The transaction is exclusive, so a day's rows are committed before anything
  * is stored under the next day, and repeats are recognized.
  */

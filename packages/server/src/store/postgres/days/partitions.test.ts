@@ -73,7 +73,7 @@ describe('partitions', () => {
     expect(await partitions()).toEqual(created);
   });
 
-  it('are dropped for days that are no longer searched, and for a day that never started', async () => {
+  it('are dropped for days that are no longer searched for repeats, and for a day that never started', async () => {
     const { site, maintain, partitions, listDays } = await open();
     // Gives events to only every second of the prepared days.
     const days = Array.from({ length: dedupDays + 2 }, (_, nth) => 2 * nth);
@@ -86,7 +86,7 @@ describe('partitions', () => {
     const expectedDays = days.slice(2).map((each) => today + each);
     expect(await listDays()).toEqual(expectedDays);
     expect(ofRepeats(await partitions())).toEqual(repeats([...expectedDays, today + last + 1]));
-    // Sends a repeat from the oldest day that is searched.
+    // Sends a repeat of an event from the oldest day that is still searched.
     await log(site, last, `after-${days[2]}-days`);
     expect(await site.events()).toHaveLength(days.length);
   });
@@ -189,11 +189,11 @@ describe('partitions', () => {
 });
 
 describe('nextDayFinding', () => {
-  const examine = (databaseURL: string, time: number, patience?: number) =>
-    runOnConnection(databaseURL, (db) => nextDayFinding(db, time, patience));
+  const examine = (databaseURL: string, time: number, gracePeriod?: number) =>
+    runOnConnection(databaseURL, (db) => nextDayFinding(db, time, gracePeriod));
   const early = {
     ok: true,
-    detail: 'tomorrow’s (2030-02-02) do not exist yet: a server creates them within its hourly run',
+    detail: 'tomorrow’s (2030-02-02) do not exist yet: a server creates them in its hourly run',
   };
   const existing = { ok: true, detail: 'tomorrow’s (2030-02-02) exist' };
   const late = {

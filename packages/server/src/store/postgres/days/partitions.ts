@@ -210,19 +210,19 @@ const maxMaintenanceGap = defaultPauses.first + 2 * defaultPauses.usual;
 
 /**
  * Returns the day after `now`, whether its partitions exist, and whether they are due. They are due if a server has
- * been running for at least `patience` milliseconds, today began at least that long ago, and a recent day has started
+ * been running for at least `gracePeriod` milliseconds, today began at least that long ago, and a recent day has started
  * (prepareNextDays).
  */
 export const examineNextDay = async (
   db: Connection,
   now: number,
-  patience = maxMaintenanceGap,
+  gracePeriod = maxMaintenanceGap,
 ): Promise<{ day: number; exists: boolean; isDue: boolean }> => {
   const today = toDay(now);
   const { started, partitioned } = await readDays(db);
   const isDue =
-    now - today * dayMilliseconds >= patience &&
+    now - today * dayMilliseconds >= gracePeriod &&
     started.some((day) => day < today && day >= today - dedupDays) &&
-    (await oldestClientMilliseconds(db)) >= patience;
+    (await oldestClientMilliseconds(db)) >= gracePeriod;
   return { day: today + 1, exists: partitioned.includes(today + 1), isDue };
 };

@@ -47,8 +47,8 @@ const examineRows = async (db: HeldConnection, options: ExamineOptions): Promise
  * Reports whether tomorrow's partitions exist. The day's first event creates missing partitions, but on a cluster this
  * fails while a worker is down.
  */
-export const nextDayFinding = async (db: Connection, now: number, patience?: number): Promise<Finding> => {
-  const { day, exists, isDue } = await examineNextDay(db, now, patience);
+export const nextDayFinding = async (db: Connection, now: number, gracePeriod?: number): Promise<Finding> => {
+  const { day, exists, isDue } = await examineNextDay(db, now, gracePeriod);
   const subject = `tomorrow’s (${new Date(day * dayMilliseconds).toISOString().slice(0, 10)})`;
   const advice =
     `are missing, though a server has been connected for two hours: search the servers’ logs for "${failureText}", ` +
@@ -56,7 +56,7 @@ export const nextDayFinding = async (db: Connection, now: number, patience?: num
   const details = {
     existing: 'exist',
     due: advice,
-    early: 'do not exist yet: a server creates them within its hourly run',
+    early: 'do not exist yet: a server creates them in its hourly run',
   };
   const state = exists ? 'existing' : isDue ? 'due' : 'early';
   return { name: 'partitions', ok: state !== 'due', detail: `${subject} ${details[state]}` };
@@ -88,7 +88,7 @@ export const archivingFinding = ({ mode, archivedTime, failedTime }: Archiving):
       ok: false,
       detail: `PostgreSQL failed to archive its WAL on ${at(failedTime)}: check archive_command`,
     };
-  const last = archivedTime === null ? 'has archived no WAL yet' : `archived its WAL last on ${at(archivedTime)}`;
+  const last = archivedTime === null ? 'has archived no WAL yet' : `last archived its WAL on ${at(archivedTime)}`;
   return { name, ok: true, detail: `PostgreSQL ${last}` };
 };
 

@@ -257,7 +257,7 @@ test('erases a request whose claim was deleted to make room for newer claims', a
   await expectRefusal(site.browser.createContact(request), 'erased_contact');
 });
 
-test('erases the values that imports stored about the contact, and its keys that they stored about an earlier contact', async () => {
+test('erases the values that imports stored about the contact, and its keys from what they stored about an earlier contact', async () => {
   const { databaseURL, site } = await setUp();
   const { store, account, time, server } = site;
   const caller = { account, token: server.token, browser: false };

@@ -140,7 +140,7 @@ const deleteContactRows = (db: Transaction, rows: readonly ErasedRow[], claims: 
   ]);
 };
 
-/** The request to delete old events and refused requests of one account. */
+/** The request to delete one account's old events and refused requests. */
 export type OldOfAccount = Omit<RequestOf<'deleteEventsBefore'>, 'most'> &
   Record<'account' | 'maxEvents' | 'maxRefused', number>;
 
@@ -310,7 +310,7 @@ const continueUndo = async (parts: ErasureParts, db: Transaction): Promise<boole
 export const createErasures = (parts: ErasureParts) => {
   const { finder, refused } = parts;
   return {
-    /** Begins to undo an import. A repeated request only returns the progress. */
+    /** Starts to undo an import. A repeated request only returns the progress. */
     async undoImport(db: Transaction, request: RequestOf<'undoImport'>): Promise<Import> {
       const existing = await runOperation(db, findImportToUndo(request));
       if (existing.undoneTime !== null) return existing;

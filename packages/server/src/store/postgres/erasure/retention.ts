@@ -13,8 +13,8 @@ interface Parts {
 /** Creates deleteEventsBefore. */
 export const createRetention =
   ({ listAccounts, listRefusedBefore, deleteOf }: Parts): Store['deleteEventsBefore'] =>
-  async ({ most, ...before }: RequestOf<'deleteEventsBefore'>) => {
-    const left = { events: most, refused: most };
+  async ({ limit, ...before }: RequestOf<'deleteEventsBefore'>) => {
+    const left = { events: limit, refused: limit };
     const [accounts, refused] = await Promise.all([listAccounts(), listRefusedBefore(before.time)]);
     const withRefused = new Set(refused);
     for (const account of accounts) {
@@ -24,5 +24,5 @@ export const createRetention =
       left.events -= deleted.events;
       left.refused -= deleted.refused;
     }
-    return most - Math.min(left.events, left.refused);
+    return limit - Math.min(left.events, left.refused);
   };

@@ -38,7 +38,7 @@ interface CountedRow {
   readonly sequence: number;
   readonly bucket: number;
   readonly visitor: number;
-  /** Null if the body cannot contain the bot mark and is therefore not sent. */
+  /** Null if it was not fetched, because it cannot contain the bot mark. */
   readonly body: Buffer | null;
   readonly eventTime: number;
 }

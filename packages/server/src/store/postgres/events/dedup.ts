@@ -1,6 +1,6 @@
 /**
- * Recognizes repeats of eventUUIDs for at least 7 days (partitions.ts). Only keyed hashes are stored, which don't have
- * to be erased with a contact.
+ * Recognizes repeated eventUUIDs for at least 7 days (partitions.ts). Only keyed hashes are stored, which don't have to
+ * be erased with a contact.
  *
  * An event that two servers receive concurrently is stored once. On one day, the unique key makes the second server
  * wait for the first. Transactions on different days never overlap (beginDay), so earlier days are committed and

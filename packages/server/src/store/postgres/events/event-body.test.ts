@@ -76,7 +76,7 @@ test('writes the same bodies whether together or one by one', () => {
 
 describe('a body', () => {
   test.each([0, 1, 127, 128, 16_383, 16_384, 2 ** 31, 2 ** 32, Date.UTC(9999, 11, 31)])(
-    'stores a distance of %i ms between event and receipt',
+    'stores an interval of %i ms between event and receipt',
     (distance) => {
       expect(readBody(toBody({ ...event, eventTime: 0 }, distance), 0).receivedTime).toBe(distance);
       expect(readBody(toBody({ ...event, eventTime: distance }, 0), distance).receivedTime).toBe(0);

@@ -2,11 +2,11 @@
  * The body of an event: one bytea for the values that are returned but not indexed. This keeps the row at eight
  * columns, beyond which PostgreSQL's row header takes 8 more bytes.
  *
- *   - a byte of flags; the time between the event and its receipt, in milliseconds
- *   - the length of the eventUUID in a byte, and its characters, 6 bits each (the alphabet of base64url)
- *   - attrID, attrValue, attrID, attrValue …: each as its length in bytes, and UTF-8
+ * - a byte of flags; the time between the event and its receipt, in milliseconds
+ * - the length of the eventUUID in a byte, and its characters, 6 bits each (the alphabet of base64url)
+ * - attrID, attrValue, attrID, attrValue …: each as its length in bytes, and UTF-8
  *
- * Times and lengths of texts are little-endian base-128 varints; the high bit marks that more bytes follow.
+ * Times and text lengths are little-endian base-128 varints; the high bit marks that more bytes follow.
  */
 import { robotMark } from '@firsthand/contract/identifiers';
 import type { EventRow } from '../../rules/event-row.ts';
@@ -16,7 +16,7 @@ const timeReplacedFlag = 1;
 const aheadFlag = 2;
 
 /**
- * The values of a new event. Its texts contain no lone surrogates (fields.ts in the contract), which UTF-8 cannot
+ * The values of a new event. Its strings contain no lone surrogates (fields.ts in the contract), which UTF-8 cannot
  * encode.
  */
 export interface NewBody extends Pick<EventRow, 'eventTime' | 'eventUUID' | 'attributes'> {
@@ -144,7 +144,7 @@ const beyondASCII = /[\x80-\xff]/;
 
 /** Creates a reader of a body, whose values must be read in their order. */
 const createReader = (body: Buffer) => {
-  // Decodes one character per byte: slices of this string are cheap, and ASCII texts, the usual case, need no further
+  // Decodes one character per byte: slices of this string are cheap, and ASCII text, the usual case, needs no further
   // decoding.
   const characters = body.toString('latin1');
   let at = 0;
@@ -198,7 +198,7 @@ export const readBody = (body: Buffer, eventTime: number): EventBody => {
   return { receivedTime, timeReplaced, eventUUID, attributes };
 };
 
-/** The number of leading bytes of a body that is enough to read the received time. */
+/** The number of leading bytes of a body that suffice to read the received time. */
 export const maxTimesBytes = 1 + maxBytesPerNumber;
 
 export const readReceivedTime = (start: Buffer, eventTime: number): number =>

@@ -51,7 +51,7 @@ afterAll(async () => {
   await store.close();
 });
 
-/** Returns the number of events that statements read. */
+/** Returns the number of events that the statements read. */
 const rowsRead = async (statements: readonly RecordedStatement[], generic = false): Promise<number> => {
   let rows = 0;
   for (const each of statements) {

@@ -115,7 +115,7 @@ describe.each(['asc', 'desc'] as const)('a page of events, %s', (order) => {
     expect(await pagesOf({ order, attrID: 'none' }, all)).toMatchObject([{ next: null }]);
   });
 
-  test('ends at the limit of its attributes’ size, but has at least one event', async () => {
+  test('ends when its attributes reach the size limit, but has at least one event', async () => {
     const few = await pagesOf({ order, attrID: 'rare' }, { maxExamined: Infinity, maxCharacters: 1 });
     expect(few.map(({ events }) => events.length)).toEqual(rare.map(() => 1));
     expect(numbersOf(few)).toEqual(inOrder(rare));

@@ -200,7 +200,7 @@ const toEntries = async (
   });
 };
 
-/** Sets `user` of entries whose users are among those given, and `key` of all entries whose holder is known. */
+/** Sets `user` on the entries of the given users, and `key` on all entries whose holder is known. */
 const assignUsers = ({ dedup }: EventParts, entries: readonly Entry[], resolved: readonly User[]): void => {
   const byKey = new Map(resolved.map((user) => [keyOfUser(user), user]));
   for (const entry of entries) {

@@ -25,15 +25,15 @@ const readFirstSequence = async (db: AccountConnection, account: number, end: nu
 
 export const feedEvents = async (
   db: Snapshot,
-  { account, beyond, most }: RequestOf<'feedEvents'>,
+  { account, beyond, limit }: RequestOf<'feedEvents'>,
 ): Promise<EventFeedPage> => {
   const end = await db.settled;
   const firstSequence = await readFirstSequence(db, account, end);
   const bounds = { after: beyond, through: end };
   const days = await daysOf(db, { account, from: 0, to: Number.MAX_SAFE_INTEGER, ...bounds });
-  const perStep = Math.min(maxPerStep, most);
+  const perStep = Math.min(maxPerStep, limit);
   const query = { account, eventIDs: undefined, attrIDs: undefined, order: 'asc', limit: perStep } as const;
-  const fed = createEventFeedPage(most);
+  const fed = createEventFeedPage(limit);
   for (const range of rangesOf(days, bounds)) {
     for (let rest: typeof range | null = range; rest !== null; ) {
       const { rows, reached } = await readStep(db, query, wholeAccount, rest, perStep);

@@ -1,4 +1,4 @@
-/** Reads the links of users for an export. */
+/** Reads users' links for an export. */
 import { linkedContactsOf, toUserLinks } from '../../rules/feed/user-links.ts';
 import type { RequestOf, UserLinks } from '../../store.ts';
 import { readContacts } from '../contacts/contact-rows.ts';

@@ -125,7 +125,7 @@ test.each([
     await late.waitForBlocked(1);
     await add(other, 'acknowledged');
     const reading = readAllPages(listed, other, site);
-    // Enough time for a reader that does not wait to finish.
+    // Gives a reader that does not wait enough time to finish.
     const pause = () => Promise.race([reading, wait(100)]);
     await pause();
     const second = add(one, 'late-2');

@@ -58,7 +58,7 @@ export interface BeginOptions {
   readonly lockTimeoutMilliseconds?: number | undefined;
 }
 
-/** The states of accounts, by account. Deleted accounts are absent. */
+/** Account states, by account. Deleted accounts are absent. */
 export type AccountStates = ReadonlyMap<number, AccountState>;
 
 type BeginConnection = Pick<HeldConnection, 'isDistributed' | 'script' | 'all'>;
@@ -68,13 +68,14 @@ const beginHere = async (
   { mode, lockTimeoutMilliseconds }: BeginOptions,
   accounts: readonly number[],
 ): Promise<AccountState[]> => {
-  const patience = lockTimeoutMilliseconds === undefined ? '' : `SET LOCAL lock_timeout = ${lockTimeoutMilliseconds};`;
+  const lockTimeout =
+    lockTimeoutMilliseconds === undefined ? '' : `SET LOCAL lock_timeout = ${lockTimeoutMilliseconds};`;
   const take = mode === 'exclusive' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared';
   const locks = accounts.map((account) => `${take}(${BigInt(lockKeys.accounts) + BigInt(account)})`);
   const [, states] = await Promise.all([
     db.script(`
       BEGIN;
-      ${patience}
+      ${lockTimeout}
       SELECT pg_advisory_xact_lock_shared(${lockKeys.structure}), ${locks.join(', ')};
       SELECT pg_advisory_xact_lock_shared(${lockKeys.floors} + last_value) FROM event_order`),
     db.all<AccountState>(`${stateSQL} WHERE account = ANY ($1::integer[])`, [integers(accounts, (account) => account)]),
@@ -89,10 +90,10 @@ const beginOnCluster = async (
   [account, ...others]: readonly number[],
 ): Promise<AccountState[]> => {
   if (others.length > 0) throw new Error('a transaction on a cluster has one account');
-  const patience = lockTimeoutMilliseconds === undefined ? null : `${lockTimeoutMilliseconds}ms`;
+  const lockTimeout = lockTimeoutMilliseconds === undefined ? null : `${lockTimeoutMilliseconds}ms`;
   const [, states] = await Promise.all([
     db.script('BEGIN'),
-    db.all<AccountState>('SELECT * FROM begin_writing($1, $2, $3)', [account, mode === 'exclusive', patience]),
+    db.all<AccountState>('SELECT * FROM begin_writing($1, $2, $3)', [account, mode === 'exclusive', lockTimeout]),
   ]);
   return states;
 };

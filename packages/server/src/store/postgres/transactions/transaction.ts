@@ -32,8 +32,8 @@ export interface Transaction extends AccountConnection, Pick<HeldConnection, 'sl
   readonly initialState: AccountState;
   of(account: number): Transaction;
   /**
-   * Returns the day for data received at a time. Throws if that is a new day. The transaction is then rolled back, the
-   * day starts, and the work runs again.
+   * Returns the day of data received at this time. Throws if that is a new day. The transaction is then rolled back,
+   * the day starts, and the work runs again.
    */
   dayOf(receivedTime: number): number;
   /** Throws unless the transaction is exclusive; the work then runs again in an exclusive transaction. */
@@ -81,7 +81,7 @@ const maxTries = 10;
 
 /** The lock timeout, in milliseconds, when a day starts for several accounts, together or one by one. */
 const groupLockTimeoutMilliseconds = 200;
-/** Stop waiting after this many lock timeouts. */
+/** Stops waiting after this many lock timeouts. */
 const maxLockTimeouts = 2;
 
 const unavailable = (cause: unknown): Refusal =>
@@ -215,9 +215,9 @@ const beginDays = async (
   { accounts, receivedTime }: NewDay,
   { lockTimeoutMilliseconds }: Options,
 ): Promise<void> => {
-  const begin = (some: readonly number[], patience: number | undefined) =>
+  const begin = (some: readonly number[], timeoutMilliseconds: number | undefined) =>
     write(pool, 'exclusive', some, (db) => beginDay(some.map(db.of), receivedTime), {
-      lockTimeoutMilliseconds: patience,
+      lockTimeoutMilliseconds: timeoutMilliseconds,
     });
   if (accounts.length === 1) return begin(accounts, lockTimeoutMilliseconds);
   try {

@@ -89,7 +89,7 @@ export const isAudited = (name: string): name is AuditedName => Object.hasOwn(en
 /** Returns the entries of a write, from its request and its result. */
 export const toAuditRecords = (name: AuditedName, request: unknown, result: unknown): AuditRecord[] => {
   const { account, by = null, time } = request as Pick<AuditRecord, 'account' | 'time'> & Partial<AuditRecord>;
-  // Safe: each builder takes the request and result of the write with its name.
+  // Safe: each builder takes the request and result of the write it is named after.
   const entries = (entryBuilders[name] as (request: unknown, result: unknown) => Entry[])(request, result);
   return entries.map((entry) => ({ action: name as AuditRecord['action'], account, by, time, ...entry }));
 };

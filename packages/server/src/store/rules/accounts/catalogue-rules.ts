@@ -36,8 +36,8 @@ export interface Listed {
   /** Whether only browser tokens have used it. Such an entry is dropped when a full catalogue needs room. */
   readonly byBrowser: boolean;
   /**
-   * Whether this is an event whose name is not its ID. It is never dropped, because later events with the name would
-   * get a different ID.
+   * Whether this is an event whose name differs from its ID. Such events are never dropped, because later events with
+   * the name would get a different ID.
    */
   readonly isNamedEvent: boolean;
 }

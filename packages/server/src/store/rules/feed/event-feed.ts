@@ -31,8 +31,8 @@ const createAttribute = (attrID: string) => {
   };
 };
 
-/** Collects approximately `most` events. */
-export const createEventFeedPage = (most: number) => {
+/** Collects approximately `limit` events. */
+export const createEventFeedPage = (limit: number) => {
   const events: EventRow[] = [];
   const attributes = new Map<string, ReturnType<typeof createAttribute>>();
   let characters = 0;
@@ -48,7 +48,7 @@ export const createEventFeedPage = (most: number) => {
         attribute.add(row, attrValue);
       }
     },
-    isFull: (): boolean => events.length >= most || characters >= maxCharacters || attributes.size >= maxAttributes,
+    isFull: (): boolean => events.length >= limit || characters >= maxCharacters || attributes.size >= maxAttributes,
     done: (end: Pick<EventFeedPage, 'through' | 'more' | 'firstSequence'>): EventFeedPage => ({
       count: events.length,
       sequence: column(({ sequence }) => sequence),

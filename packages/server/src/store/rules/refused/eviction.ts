@@ -1,4 +1,6 @@
-/** Chooses the entries to evict from a token's full list of refused requests: entries of the sender with the most. */
+/**
+ * Chooses the entries to evict from a token's full list of refused requests: those of the sender with the most entries.
+ */
 import { limits } from '@firsthand/contract/limits';
 import type { RefusedCount } from '../../store.ts';
 

@@ -39,7 +39,7 @@ test('finds an external ID as the value of its field, and a long external ID any
   ]).toEqual([false, false, false, false]);
 });
 
-test('never treats a field name as the name of a person', () => {
+test('never treats a field name as a person’s name', () => {
   const names = refusableOperations.flatMap((name) =>
     Object.keys((operations[name].input as { shape?: object }).shape ?? {}),
   );
@@ -54,7 +54,7 @@ test('never treats a field name as the name of a person', () => {
   }
 });
 
-test('finds a name that a page chose only in fields that identify a person', () => {
+test('searches only identifying fields for a name that a page chose', () => {
   const name = 'newsletter-signup';
   const isNamed = searchFor({ claimedIDs: [name], userUUIDs: [name] });
   for (const field of ['contactProfileID', 'contactTagID', 'eventName', 'attrID', 'attrValue']) {

@@ -16,7 +16,7 @@ test('leaves no row of a deleted account, and an intact file', async () => {
   const store = await openStore({
     databaseURL: `sqlite:${path}`,
     role: 'server',
-    arrangement: { eventsPerSegment: 512 },
+    tuning: { eventsPerSegment: 512 },
     onFatal: fail,
   });
   onTestFinished(() => store.close());

@@ -8,7 +8,7 @@ import type { CatalogueWriter } from './catalogues.ts';
 
 interface DeletionParts {
   readonly erasures: {
-    deleteEventsOf(account: number, most: number): { deleted: number; areLast: boolean };
+    deleteEventsOf(account: number, limit: number): { deleted: number; areLast: boolean };
     endSearch(): void;
   };
   readonly users: Pick<Users, 'forget'>;
@@ -54,8 +54,8 @@ export const createAccountDeletion = (db: Connection, { erasures, users, catalog
   const deleteWebhooks = db.prepare<[number]>('DELETE FROM webhook WHERE account = ?');
   const prepareDrop = ([table, condition]: readonly [string, string]) => {
     const [name = '', key = ''] = table.slice(0, -1).split(' (');
-    return db.prepare<{ account: number; most: number }>(
-      `DELETE FROM ${name} WHERE (${key}) IN (SELECT ${key} FROM ${name} WHERE ${condition} LIMIT @most)`,
+    return db.prepare<{ account: number; limit: number }>(
+      `DELETE FROM ${name} WHERE (${key}) IN (SELECT ${key} FROM ${name} WHERE ${condition} LIMIT @limit)`,
     );
   };
   const dropFirst = [...erasureTables, ...tokenTables].map(prepareDrop);
@@ -64,8 +64,8 @@ export const createAccountDeletion = (db: Connection, { erasures, users, catalog
   /** Selects the next users or contacts as a JSON list of row numbers; '[]': none. */
   const nextOf = (what: 'user' | 'contact') =>
     db
-      .prepare<{ account: number; most: number }, string>(
-        `SELECT json_group_array(${what}) FROM (SELECT ${what} FROM ${what} WHERE account = @account LIMIT @most)`,
+      .prepare<{ account: number; limit: number }, string>(
+        `SELECT json_group_array(${what}) FROM (SELECT ${what} FROM ${what} WHERE account = @account LIMIT @limit)`,
       )
       .pluck();
   const givenNumbers = '(SELECT value FROM json_each(?))';
@@ -102,7 +102,7 @@ export const createAccountDeletion = (db: Connection, { erasures, users, catalog
   // mark.
   const emptyChanges = db.prepare(`
     UPDATE owner_change SET account = 0, user = NULL, contact = NULL, after = NULL, through = NULL
-    WHERE change IN (SELECT change FROM owner_change WHERE account = @account LIMIT @most)`);
+    WHERE change IN (SELECT change FROM owner_change WHERE account = @account LIMIT @limit)`);
   const end = [
     'UPDATE position SET lastAccount = max(lastAccount, (SELECT max(account) FROM account))',
     'UPDATE position SET lastToken = max(lastToken, coalesce((SELECT max(token) FROM token), 0))',
@@ -112,26 +112,26 @@ export const createAccountDeletion = (db: Connection, { erasures, users, catalog
   ].map((sql) => db.prepare<{ account: number }>(sql));
 
   /** Deletes the next users or contacts with all rows that reference them. Returns whether there were any. */
-  const dropGroup = ({ next, drops }: (typeof groups)[number], account: number, most: number): boolean => {
-    const some = next.get({ account, most: Math.ceil(most / rowsPerUserOrContact) }) as string;
+  const dropGroup = ({ next, drops }: (typeof groups)[number], account: number, limit: number): boolean => {
+    const some = next.get({ account, limit: Math.ceil(limit / rowsPerUserOrContact) }) as string;
     if (some === '[]') return false;
     for (const drop of drops) drop.run(some);
     return true;
   };
 
   /** Deletes some rows other than events. Returns whether there were any. */
-  const dropRows = (account: number, most: number): boolean => {
-    const some = { account, most };
+  const dropRows = (account: number, limit: number): boolean => {
+    const some = { account, limit };
     return (
       dropFirst.some((drop) => drop.run(some).changes > 0) ||
-      groups.some((group) => dropGroup(group, account, most)) ||
+      groups.some((group) => dropGroup(group, account, limit)) ||
       dropLast.some((drop) => drop.run(some).changes > 0) ||
       dropPostingsOfAccount.run({ account }).changes > 0 ||
       emptyChanges.run(some).changes > 0
     );
   };
 
-  return ({ account, most, time }: RequestOf<'deleteAccount'>): AccountDeletion => {
+  return ({ account, limit, time }: RequestOf<'deleteAccount'>): AccountDeletion => {
     const accountUUID = find.get(account);
     if (accountUUID === undefined) throw new Refusal('unknown_account', { field: 'accountUUID' });
     const progress = { accountUUID, deletedEvents: 0, pauseMilliseconds: 0, isGone: false };
@@ -139,9 +139,9 @@ export const createAccountDeletion = (db: Connection, { erasures, users, catalog
       revokeTokens.run({ account, time });
       deleteWebhooks.run(account);
     }
-    const { deleted, areLast } = erasures.deleteEventsOf(account, most);
+    const { deleted, areLast } = erasures.deleteEventsOf(account, limit);
     if (!areLast) return { ...progress, deletedEvents: deleted };
-    if (deleted > 0 || dropRows(account, most)) return { ...progress, deletedEvents: deleted };
+    if (deleted > 0 || dropRows(account, limit)) return { ...progress, deletedEvents: deleted };
     const pauseMilliseconds = getRemainingPause({ beganTime: beganTime.get(account) as number, time });
     if (pauseMilliseconds > 0) return { ...progress, pauseMilliseconds };
     for (const statement of end) statement.run({ account });

@@ -90,9 +90,9 @@ export const createRefusedWriter = (
     /** Removes a request that names an erased person. */
     takeErased: (row: ListedBytes): void => removeFromList(row, 'erased'),
 
-    /** Removes up to `most` requests that were refused before `time`. Returns the number removed. */
-    evictBefore(time: number, most: number): number {
-      const rows = before.all(time, most);
+    /** Removes up to `limit` requests that were refused before `time`. Returns the number removed. */
+    evictBefore(time: number, limit: number): number {
+      const rows = before.all(time, limit);
       for (const row of rows) removeFromList(row, 'evicted');
       return rows.length;
     },

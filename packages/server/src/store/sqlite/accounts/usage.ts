@@ -1,4 +1,4 @@
-/** Measures an account: the numbers of its contacts, users and events, and its size. */
+/** Measures an account: its contact, user and event counts, and its size. */
 import { storedBytesOf } from '../../rules/row-bytes.ts';
 import type { AccountDetail } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
@@ -24,14 +24,14 @@ interface StepCounter<Key> {
   get(account: number, after: Key): StepCount<Key> | undefined;
 }
 
-function* countInSteps<Key>(counter: StepCounter<Key>, account: number, first: Key, most: number) {
+function* countInSteps<Key>(counter: StepCounter<Key>, account: number, first: Key, limit: number) {
   const sum = { rows: 0, count: 0, bytes: 0 };
   for (let after = first; ; ) {
     const { looked, count, bytes, last } = counter.get(account, after) as StepCount<Key>;
     sum.rows += looked;
     sum.count += count;
     sum.bytes += bytes;
-    if (looked < most) return sum;
+    if (looked < limit) return sum;
     after = last;
     yield;
   }

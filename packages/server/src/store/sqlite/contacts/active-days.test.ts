@@ -5,7 +5,7 @@ import { type ActiveDays, isActive, noDays, withDay } from './active-days.ts';
 const daysOf = (active: ActiveDays, from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, nth) => from + nth).filter((day) => isActive(active, day));
 
-test('lists no day before one was added', () => {
+test('lists no days until one is added', () => {
   expect(daysOf(noDays, -10, 10)).toEqual([]);
 });
 

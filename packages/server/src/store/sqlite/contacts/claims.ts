@@ -43,8 +43,8 @@ export const createClaimReader = (db: Connection) => {
      * (identity/contact-view.ts).
      */
     ofContact: (contact: number) => ofContact.all({ contact }).map(toClaim),
-    /** Returns up to `most` claims with a greater number, ascending. */
-    after: (contact: number, claim: number, most: number) => after.all(contact, claim, most).map(toClaim),
+    /** Returns up to `limit` claims numbered above `claim`, ascending. */
+    after: (contact: number, claim: number, limit: number) => after.all(contact, claim, limit).map(toClaim),
     countOf: (contact: number): number => count.get(contact) as number,
   };
 };

@@ -266,7 +266,7 @@ test.each([10, 2_500])('gives reports the same contacts as searches, with %i sta
   const feed = createContactFeed(db);
   const matches = conditions.map((): number[] => []);
   for (let beyond: SearchPosition | null | undefined; beyond !== null; ) {
-    const reading = feed({ account: 1, conditions, beyond: beyond ?? null, most: 700 });
+    const reading = feed({ account: 1, conditions, beyond: beyond ?? null, limit: 700 });
     let step = reading.next();
     while (!step.done) step = reading.next();
     for (const [nth, contacts] of step.value.contacts.entries()) matches[nth]?.push(...contacts);

@@ -1,4 +1,4 @@
-/** Recognizes repeats of the requestUUIDs of createContact. */
+/** Recognizes repeated createContact requests by requestUUID. */
 import type { RequestStore } from '../../operations/contact-store.ts';
 import { requestKeyName, requestName } from '../../rules/erased-names.ts';
 import { createIdempotencyKeys, tokenInKey } from '../../rules/idempotency-keys.ts';

@@ -77,8 +77,8 @@ export const createStatementReader = (db: Connection) => {
     dated: (user: number) => datedOf.all(user).map(toStatement),
     /** Returns the users that were ever linked to a contact. */
     usersOf: (contact: number): number[] => usersOf.all(contact),
-    /** Returns up to `most` links to a contact after a sequence, with the userUUIDs and contactUUID. */
-    after: (contact: number, sequence: number, most: number) => after.all(contact, sequence, most).map(toStatement),
+    /** Returns up to `limit` links to a contact after a sequence, with the userUUIDs and contactUUID. */
+    after: (contact: number, sequence: number, limit: number) => after.all(contact, sequence, limit).map(toStatement),
     countOf: (contact: number): number => count.get(contact) as number,
   };
 };

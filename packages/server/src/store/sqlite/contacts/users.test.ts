@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { openMemory } from '../database/memory.ts';
 import { createUsers } from './users.ts';
 
-test('distinguishes users with the same userUUID in two accounts, whichever was read last', () => {
+test('distinguishes users with the same userUUID in two accounts, no matter which was read last', () => {
   const db = openMemory();
   db.exec(`
     INSERT INTO account (accountUUID, accountName, accountOrigin, accountTimezone, strict, createdTime)

@@ -221,7 +221,7 @@ test('leaves no files if it is interrupted, and restarts after a crash', async (
 });
 
 test.each<[string, Partial<Record<ExportedTable, ExportedRow[]>>, string]>([
-  ['a wrong event count', { account_day: [{ ...accountDay, count: 4 }] }, 'it counts 4 events but has 3'],
+  ['a wrong event count', { account_day: [{ ...accountDay, count: 4 }] }, 'it should have 4 events but has 3'],
   ['dangling references', { token: [{ ...token, account: 2 }] }, 'it has dangling references'],
   ['duplicate rows', { token: [token, token] }, 'UNIQUE constraint failed'],
 ])('refuses to copy a database with %s', async (_, changes, message) => {

@@ -8,12 +8,12 @@ import { type DatabaseExport, type ExportedRow, exportedTables, type OnProgress 
 import type { EventRow } from '../../rules/event-row.ts';
 import { createIdempotencyKeys, type SentByServer, toBytes } from '../../rules/idempotency-keys.ts';
 import { StoreUnusable } from '../../unusable.ts';
-import type { Arrangement } from '../arrangement.ts';
 import { type Connection, isTransient, openConnection } from '../database/connection.ts';
 import { ensureFile, syncDirectory } from '../database/file.ts';
 import { takeLock } from '../database/lock.ts';
 import { createWriteEngine } from '../engine.ts';
 import { createEventLogWriter, eventsPerSegment as defaultEventsPerSegment, holderOf } from '../event-log/event-log.ts';
+import type { Tuning } from '../tuning.ts';
 
 /** Sets the next sequence, day and row numbers. */
 const writePosition = (db: Connection, { position, numbers }: DatabaseExport): void => {
@@ -67,14 +67,14 @@ const createEventCopier = (db: Connection, secret: Buffer) => {
   });
 };
 
-/** Throws StoreUnusable if the source lacks events that it counts, or referenced rows. */
+/** Throws StoreUnusable if the source's event counts are wrong or referenced rows are missing. */
 const checkCompleteness = (db: Connection, events: number): void => {
   const counted = db.prepare<[], number>('SELECT coalesce(sum(count), 0) FROM account_day').pluck().get();
   if (events !== counted) {
-    throw new StoreUnusable(`the database to copy from is damaged: it counts ${counted} events but has ${events}`);
+    throw new StoreUnusable(`the source database is damaged: it should have ${counted} events but has ${events}`);
   }
   if (db.prepare('PRAGMA foreign_key_check').get() !== undefined) {
-    throw new StoreUnusable('the database to copy from is damaged: it has dangling references');
+    throw new StoreUnusable('the source database is damaged: it has dangling references');
   }
 };
 
@@ -82,13 +82,13 @@ const copyAll = async (
   db: Connection,
   exported: DatabaseExport,
   onProgress: OnProgress,
-  arrangement: Arrangement,
+  tuning: Tuning,
 ): Promise<void> => {
   writePosition(db, exported);
   await copyTables(db, exported);
   const copyEvents = createEventCopier(db, exported.position.secret);
   const last = exported.position.sequence;
-  const { eventsPerSegment = defaultEventsPerSegment } = arrangement;
+  const { eventsPerSegment = defaultEventsPerSegment } = tuning;
   let copied = 0;
   let indexed = 0;
   for await (const events of exported.eventsAfter(0)) {
@@ -100,7 +100,7 @@ const copyAll = async (
     // Indexes the events, as a server does between commits: otherwise, the first reader would index millions of events
     // in memory. Indexes whole segments only, because each call examines all waiting events.
     if (copied - indexed < eventsPerSegment) continue;
-    const engine = createWriteEngine(db, arrangement);
+    const engine = createWriteEngine(db, tuning);
     while (engine.catchUp());
     indexed = copied;
   }
@@ -124,7 +124,7 @@ export const copyInto = async (
   path: string,
   exported: DatabaseExport,
   onProgress: OnProgress,
-  arrangement: Arrangement = {},
+  tuning: Tuning = {},
 ): Promise<void> => {
   // Refuses leftover files, because SQLite would apply a leftover log or journal to the new file. lstat also finds
   // dangling links.
@@ -146,7 +146,7 @@ export const copyInto = async (
       // one that is copied later.
       db.pragma('synchronous = OFF');
       db.pragma('foreign_keys = OFF');
-      await copyAll(db, exported, onProgress, arrangement);
+      await copyAll(db, exported, onProgress, tuning);
       completeFile(db);
     } finally {
       db.close();

@@ -53,7 +53,7 @@ export const examineFolder = (path: string, { backupDir, backupEvery }: ExamineO
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    const advice = 'run this as the user of the server, or give the folder to that user (chown)';
+    const advice = 'run this as the server’s user, or give the folder to that user (chown)';
     if (code !== 'ENOENT') {
       const detail = `user ${process.getuid?.()} cannot read and write ${folder} (BACKUP_DIR): ${message}; ${advice}`;
       return [{ name, ok: false, detail }];

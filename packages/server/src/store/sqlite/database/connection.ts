@@ -12,7 +12,7 @@ export const applicationID = 0x46486e64;
 const cacheKiB = 32 * 1024;
 
 /** How long a statement waits for a lock that another process or thread holds. */
-const patienceMilliseconds = 5_000;
+const busyTimeoutMilliseconds = 5_000;
 
 /**
  * Opens a connection that syncs before a commit returns. better-sqlite3 defaults to NORMAL in WAL mode, which does not
@@ -26,7 +26,7 @@ export const openConnection = (path: string | Buffer, mode: 'serve' | 'write' | 
   const db = new Database(path, {
     readonly: mode === 'read',
     fileMustExist: !isInMemory,
-    timeout: patienceMilliseconds,
+    timeout: busyTimeoutMilliseconds,
   });
   try {
     db.pragma('synchronous = FULL');
@@ -67,7 +67,7 @@ export const emptyLog = (db: Connection): boolean => {
       return result?.busy === 0;
     });
   } finally {
-    db.pragma(`busy_timeout = ${patienceMilliseconds}`);
+    db.pragma(`busy_timeout = ${busyTimeoutMilliseconds}`);
   }
 };
 

@@ -121,7 +121,7 @@ const examineAbsence = (path: string, isRelative: boolean): Finding | undefined 
   try {
     if (statSync(path, { throwIfNoEntry: false })) return undefined;
   } catch (error) {
-    return { ...finding, detail: `${path}: ${(error as Error).message}; run this as the user of the server` };
+    return { ...finding, detail: `${path}: ${(error as Error).message}; run this as the server’s user` };
   }
   const hint = isRelative
     ? '; a relative DATABASE_URL is resolved from the current folder, and by the service from its WorkingDirectory'

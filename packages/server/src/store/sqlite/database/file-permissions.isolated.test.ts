@@ -110,7 +110,7 @@ test('does not report a database as missing if this user cannot enter its folder
   const [finding, ...others] = await examineDatabase(path);
   expect(others).toEqual([]);
   expect(finding).toMatchObject({ name: 'file', ok: false });
-  expect(finding?.detail).toMatch(/firsthand\.db: EACCES: permission denied, .*; run this as the user of the server$/);
+  expect(finding?.detail).toMatch(/firsthand\.db: EACCES: permission denied, .*; run this as the server’s user$/);
 });
 
 test.each([

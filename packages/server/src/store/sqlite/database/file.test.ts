@@ -171,7 +171,7 @@ describe('a database file', () => {
     expect(await log('event-first')).toEqual([{ kept: false, duplicate: true }]);
     const [first, second] = (await sequences()) as [number, number];
     expect(second).toBeGreaterThan(first);
-    await store.deleteEventsBefore({ time: time + 1, most: 10 });
+    await store.deleteEventsBefore({ time: time + 1, limit: 10 });
     await close(store);
     store = await open();
     await log('event-third');
@@ -242,7 +242,7 @@ describe('a second server on the same file', () => {
     expect(await (await open()).listAccounts()).toEqual([]);
   });
 
-  test('is refused if several start at the same time without a file, except for the first', async () => {
+  test('is refused, like all but the first, if several start concurrently without a file', async () => {
     const openers = await Promise.all([openElsewhere(), openElsewhere(), openElsewhere()]);
     const refused = openers.filter(({ answer }) => !answer.open);
     expect(openers.filter(({ answer }) => answer.open)).toHaveLength(1);
@@ -251,7 +251,7 @@ describe('a second server on the same file', () => {
   });
 });
 
-describe('opening a file that cannot be served', () => {
+describe('openStore, given a file that cannot be served,', () => {
   const files: [string, RegExp, () => Promise<void>][] = [
     ['an empty file', /is empty/, async () => writeFileSync(path, '')],
     ['a text file', /cannot be read as a database/, async () => writeFileSync(path, 'not a database\n'.repeat(1_000))],
@@ -530,7 +530,7 @@ describe('an erased contact', () => {
     expect(await filesWith(contactUUID)).toBe('');
   });
 
-  test('is erased further by the next server', async () => {
+  test('continues to be erased by the next server', async () => {
     const store = await open();
     const site = await createSite(store);
     const { contactUUID } = await site.server.createContact();

@@ -16,7 +16,7 @@ import Database from './better-sqlite3.ts';
 import { applicationID } from './connection.ts';
 import { refuseInaccessible } from './file-permissions.ts';
 import { getEmptyDatabase } from './memory.ts';
-import { refuseNewer } from './migrate.ts';
+import { refuseNewerSchema } from './migrate.ts';
 import { changeOwner, createFolder, findOwner } from './owner.ts';
 
 /**
@@ -61,7 +61,7 @@ export const ensureFile = (path: string): void => {
   }
 };
 
-/** Removes a draft with its journal, which SQLite would roll back into a later draft of the same name. */
+/** Removes a draft and its journal, which SQLite would roll back into a later draft of the same name. */
 const removeDraft = (draft: string): void => {
   const [folder, draftName] = [dirname(draft), basename(draft)];
   const names = readdirSync(folder).filter((name) => name === draftName || name.startsWith(`${draftName}-`));
@@ -82,7 +82,7 @@ export const refuseForeign = (path: string, name = path): void => {
   if (header.applicationID !== applicationID) {
     throw new StoreUnusable(`${name} is another program's database, not Firsthand's`);
   }
-  refuseNewer(header.schema, name);
+  refuseNewerSchema(header.schema, name);
 };
 
 /** Reads the header read-only: opening the file for writing would change it. */

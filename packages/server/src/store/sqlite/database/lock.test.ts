@@ -9,7 +9,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { soon } from '../../../../test/fixtures/timeouts.ts';
 import { StoreUnusable } from '../../unusable.ts';
 import { packageName } from './better-sqlite3.ts';
-import { lockPatienceMilliseconds, takeLock } from './lock.ts';
+import { lockTimeoutMilliseconds, takeLock } from './lock.ts';
 
 const newPath = () => {
   const folder = mkdtempSync(join(tmpdir(), 'firsthand-'));
@@ -38,7 +38,7 @@ const holdElsewhere = async (path: string, milliseconds: number) => {
   return { released: async () => Number((await lines.next()).value) };
 };
 
-// Retried, because on a busy machine the message that the lock is held might arrive too late.
+// Retries, because on a busy machine the message that the lock is held may arrive too late.
 test('waits for a lock that is held briefly', { retry: 9 }, async () => {
   const path = newPath();
   const { released } = await holdElsewhere(path, 100);
@@ -56,7 +56,7 @@ test('gives up quickly if a server holds the lock, but waits as long as a comman
   const before = performance.now();
   expect(() => takeLock(path)).toThrow(StoreUnusable);
   const waited = performance.now() - before;
-  expect(lockPatienceMilliseconds).toBeGreaterThan(200);
+  expect(lockTimeoutMilliseconds).toBeGreaterThan(200);
   expect(waited).toBeGreaterThan(200);
   expect(waited).toBeLessThan(soon.timeout);
 });

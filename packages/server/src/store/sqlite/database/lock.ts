@@ -6,18 +6,18 @@ import { type Connection, codeOf } from './connection.ts';
 import { changeOwner, findOwner } from './owner.ts';
 
 /** How long to wait for a process that takes the lock only to test it, such as `firsthand doctor`. */
-export const lockPatienceMilliseconds = 250;
+export const lockTimeoutMilliseconds = 250;
 
 /**
  * Takes the lock `<path>-lock`. Returns a function that releases it; undefined if another process has it. The lock is
  * an exclusive transaction in a second database. Unlike a PID file, the operating system releases it when the process
  * dies.
  */
-export const tryLock = (path: string, patienceMilliseconds = lockPatienceMilliseconds): (() => void) | undefined => {
+export const tryLock = (path: string, timeoutMilliseconds = lockTimeoutMilliseconds): (() => void) | undefined => {
   let lock: Connection | undefined;
   try {
     const file = `${path}-lock`;
-    lock = new Database(file, { timeout: patienceMilliseconds });
+    lock = new Database(file, { timeout: timeoutMilliseconds });
     changeOwner(file, findOwner(file, path, dirname(path)));
     lock.pragma('journal_mode = DELETE');
     lock.exec('BEGIN EXCLUSIVE');
@@ -30,9 +30,9 @@ export const tryLock = (path: string, patienceMilliseconds = lockPatienceMillise
   }
 };
 
-/** Takes the lock. Throws StoreUnusable if another server still holds it after `patienceMilliseconds`. */
-export const takeLock = (path: string, patienceMilliseconds?: number): (() => void) => {
-  const unlock = tryLock(path, patienceMilliseconds);
+/** Takes the lock. Throws StoreUnusable if another server still holds it after `timeoutMilliseconds`. */
+export const takeLock = (path: string, timeoutMilliseconds?: number): (() => void) => {
+  const unlock = tryLock(path, timeoutMilliseconds);
   if (unlock) return unlock;
   throw new StoreUnusable(
     `${path} is being served already: only one server may use a file (stop it, or use another DATABASE_URL)`,

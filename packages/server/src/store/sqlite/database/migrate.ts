@@ -1,15 +1,15 @@
-/** Migrates a database to the schema of this program. */
+/** Migrates a database to this program's schema. */
 import { findNewestMigration, readMigrations } from '../../migrations.ts';
 import { StoreUnusable } from '../../unusable.ts';
 import type { Connection } from './connection.ts';
 
 const folder = new URL('../migrations/', import.meta.url);
 
-/** Returns the schema version of this program. */
+/** Returns this program's schema version. */
 export const getNewestMigration = (): number => findNewestMigration(folder);
 
-/** Throws StoreUnusable if the schema of a database is newer than this program. */
-export const refuseNewer = (schema: number, path: string): void => {
+/** Throws StoreUnusable if a database's schema is newer than this program's. */
+export const refuseNewerSchema = (schema: number, path: string): void => {
   const newest = getNewestMigration();
   if (schema <= newest) return;
   throw new StoreUnusable(
@@ -31,7 +31,7 @@ export const migrate = (db: Connection, path: string): void => {
   try {
     db.transaction(() => {
       const current = db.pragma('user_version', { simple: true }) as number;
-      refuseNewer(current, path);
+      refuseNewerSchema(current, path);
       for (const { number, sql } of migrations) if (number > current) db.exec(sql);
       db.pragma(`user_version = ${newest}`);
     }).immediate();

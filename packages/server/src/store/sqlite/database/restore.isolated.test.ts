@@ -90,7 +90,7 @@ const createTemplate = () => {
   backupDatabase(source, backup);
   here.log();
   here.erase(ann);
-  // Simulates a kill: the log is not written back to the database.
+  // Simulates a kill: the write-ahead log is not checkpointed.
   const data = join(folder, 'data');
   mkdirSync(data);
   const path = join(data, 'firsthand.db');
@@ -398,7 +398,7 @@ test.each<[string, RegExp, (scene: { path: string; backup: string; folder: strin
     },
   ],
   [
-    'in the place of another program’s database',
+    'that would replace another program’s database',
     /firsthand\.db is another program's database/,
     ({ path }) => {
       for (const suffix of ['', '-wal', '-erased']) rmSync(path + suffix);
@@ -407,7 +407,7 @@ test.each<[string, RegExp, (scene: { path: string; backup: string; folder: strin
     },
   ],
   [
-    'while a server has the file',
+    'while a server uses the file',
     /is being served already/,
     ({ path }) => {
       const unlock = takeLock(path);

@@ -73,7 +73,7 @@ const isForeign = (path: string): boolean => {
 };
 
 /**
- * Reads the erasures of the current database and writes back its write-ahead log. Throws StoreUnusable if it belongs to
+ * Reads the erasures of the current database and checkpoints its write-ahead log. Throws StoreUnusable if it belongs to
  * another program or is open.
  */
 const closeCurrent = (path: string): CurrentDatabase => {

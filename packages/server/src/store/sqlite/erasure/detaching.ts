@@ -57,12 +57,12 @@ const prepareStatements = (db: Connection, rowsPerStep: number) => {
     dropRequest: db.prepare('DELETE FROM request_repeat WHERE day = ? AND requestUUID = ? AND token = ? AND user = ?'),
     dropValues: [
       `DELETE FROM contact_tag WHERE contact = @contact
-       AND tagID IN (SELECT tagID FROM contact_tag WHERE contact = @contact LIMIT @most)`,
+       AND tagID IN (SELECT tagID FROM contact_tag WHERE contact = @contact LIMIT @limit)`,
       `DELETE FROM contact_attr WHERE contact = @contact
-       AND attrID IN (SELECT attrID FROM contact_attr WHERE contact = @contact LIMIT @most)`,
-      // Deletes the values before and after imports.
+       AND attrID IN (SELECT attrID FROM contact_attr WHERE contact = @contact LIMIT @limit)`,
+      // Deletes the recorded values from before and after imports.
       `DELETE FROM import_contact WHERE contact = @contact
-       AND importID IN (SELECT importID FROM import_contact WHERE contact = @contact LIMIT @most)`,
+       AND importID IN (SELECT importID FROM import_contact WHERE contact = @contact LIMIT @limit)`,
     ].map((sql) => db.prepare(sql)),
     end: db.prepare('DELETE FROM erasing_contact WHERE contact = ?'),
     dropContact: db.prepare('DELETE FROM contact WHERE contact = ?'),
@@ -95,19 +95,19 @@ export const createDetaching = (
   };
 
   /**
-   * Deletes about `most` tags, attributes, imported values, requests and claims of a contact. Returns how many rows
+   * Deletes about `limit` tags, attributes, imported values, requests and claims of a contact. Returns how many rows
    * changed.
    */
-  const removeNames = (erasing: ErasingContact, most: number, eraseName: EraseName): number => {
+  const removeNames = (erasing: ErasingContact, limit: number, eraseName: EraseName): number => {
     const { contact } = erasing;
     let rows = 0;
     for (const drop of prepared.dropValues) {
-      rows += drop.run({ contact, most: most - rows }).changes;
-      if (rows >= most) return rows;
+      rows += drop.run({ contact, limit: limit - rows }).changes;
+      if (rows >= limit) return rows;
     }
     const requests = prepared.nextRequests.all(contact);
     for (const { day, token, user, userUUID, requestUUID } of requests) {
-      if (rows >= most) return rows;
+      if (rows >= limit) return rows;
       const isKey = token === tokenInKey;
       const name = isKey ? requestKeyName(user, requestUUID) : requestName(token, userUUID, requestUUID);
       eraseName(name, erasing);
@@ -116,7 +116,7 @@ export const createDetaching = (
     }
     const claims = prepared.nextClaims.all(contact);
     for (const { claim, claimID, token, user } of claims) {
-      if (rows >= most) return rows;
+      if (rows >= limit) return rows;
       // Detaches the claim's user first, because the claim's marks apply to the user's links.
       rows += detach(user);
       for (const name of [handleName(token, claimID), claimName(claimID)]) eraseName(name, erasing);
@@ -128,12 +128,12 @@ export const createDetaching = (
   };
 
   /**
-   * Detaches users from a contact until about `most` rows have changed, then deletes its row. Returns the number of
+   * Detaches users from a contact until about `limit` rows have changed, then deletes its row. Returns the number of
    * changed rows.
    */
-  const removeLinks = ({ contact }: ErasingContact, most: number): number => {
+  const removeLinks = ({ contact }: ErasingContact, limit: number): number => {
     let rows = 0;
-    while (rows < most) {
+    while (rows < limit) {
       const user = prepared.nextUser.get(contact);
       if (user === undefined) {
         prepared.end.run(contact);
@@ -168,7 +168,7 @@ export const createDetaching = (
     },
     isUnderWay: (contact: number): boolean => prepared.isErasing.get(contact) !== undefined,
 
-    /** Detaches a user if an erasure is in progress. Call it before any change of the user's history. */
+    /** Detaches a user if an erasure is in progress. Call it before any change to the user's history. */
     detachUser: (user: number): void => {
       if (isUnderWay()) detach(user);
     },

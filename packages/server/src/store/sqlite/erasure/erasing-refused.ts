@@ -19,7 +19,7 @@ interface PendingSearch {
 interface Page {
   readonly of: number;
   readonly beyond: number;
-  readonly most: number;
+  readonly limit: number;
 }
 
 function* pages<Row extends { readonly at: number }>(read: (beyond: number) => Row[]): Generator<Row[]> {
@@ -32,7 +32,7 @@ const createPersonReader = (db: Connection) => {
     { at: number; contactUUID: string; address: string | null; externalID: string | null }
   >(`
     SELECT contact AS at, contactUUID, contactEmailaddress AS address, contactExternalID AS externalID FROM erasing_contact
-    WHERE hasNames AND erasure = @of AND contact > @beyond ORDER BY contact LIMIT @most`);
+    WHERE hasNames AND erasure = @of AND contact > @beyond ORDER BY contact LIMIT @limit`);
   // Excludes an external ID that is another contact's key, because it identifies that contact. Erased contacts no
   // longer have keys.
   const claims = db.prepare<
@@ -41,21 +41,21 @@ const createPersonReader = (db: Connection) => {
   >(`
     SELECT c.claim AS at, c.claimID, u.userUUID, c.said ->> '$.fields.contactEmailaddress' AS address,
       iif(o.contact IS NULL, c.said ->> '$.fields.contactExternalID', NULL) AS externalID
-    FROM (SELECT claim FROM claim WHERE contact = @of AND +claim > @beyond ORDER BY +claim LIMIT @most) some
+    FROM (SELECT claim FROM claim WHERE contact = @of AND +claim > @beyond ORDER BY +claim LIMIT @limit) some
     JOIN claim c ON c.claim = some.claim JOIN user u ON u.user = c.user
     LEFT JOIN contact o ON o.account = c.account AND o.contactExternalID > ''
       AND o.contactExternalID = c.said ->> '$.fields.contactExternalID'
     ORDER BY c.claim`);
   const links = db.prepare<Page, Marks & { at: number; userUUID: string }>(`
     SELECT s.sequence AS at, s.verified, s.voided, s.claimAccepted, s.claimVoided, u.userUUID FROM (
-      SELECT ${statementColumns} WHERE s.contact = @of AND s.sequence > @beyond ORDER BY s.sequence LIMIT @most
+      SELECT ${statementColumns} WHERE s.contact = @of AND s.sequence > @beyond ORDER BY s.sequence LIMIT @limit
     ) s JOIN user u ON u.user = s.user ORDER BY s.sequence`);
   const users = db.prepare<Page, { at: number; userUUID: string }>(`
     SELECT e.user AS at, u.userUUID FROM erasing_user e JOIN user u ON u.user = e.user
-    WHERE e.erasure = @of AND e.user > @beyond ORDER BY e.user LIMIT @most`);
+    WHERE e.erasure = @of AND e.user > @beyond ORDER BY e.user LIMIT @limit`);
 
-  function* ofContact(of: number, verifiedOnly: 0 | 1, most: number): Generator<PersonNames> {
-    for (const some of pages((beyond) => claims.all({ of, beyond, most }))) {
+  function* ofContact(of: number, verifiedOnly: 0 | 1, limit: number): Generator<PersonNames> {
+    for (const some of pages((beyond) => claims.all({ of, beyond, limit }))) {
       yield personNames({
         addresses: some.flatMap(({ address }) => address ?? []),
         claimedIDs: some.flatMap(({ externalID }) => externalID || []),
@@ -63,24 +63,24 @@ const createPersonReader = (db: Connection) => {
         userUUIDs: verifiedOnly ? [] : some.map(({ userUUID }) => userUUID),
       });
     }
-    for (const some of pages((beyond) => links.all({ of, beyond, most }))) {
+    for (const some of pages((beyond) => links.all({ of, beyond, limit }))) {
       const left = some.filter((link) => !verifiedOnly || decideMarks(link).verified);
       yield personNames({ userUUIDs: left.map(({ userUUID }) => userUUID) });
     }
   }
 
-  /** Yields the names of the person, from up to `most` rows at a time. */
-  return function* ({ erasure: of, verifiedOnly }: PendingSearch, most: number): Generator<PersonNames> {
-    for (const some of pages((beyond) => contacts.all({ of, beyond, most }))) {
+  /** Yields the person's names, from up to `limit` rows at a time. */
+  return function* ({ erasure: of, verifiedOnly }: PendingSearch, limit: number): Generator<PersonNames> {
+    for (const some of pages((beyond) => contacts.all({ of, beyond, limit }))) {
       yield personNames({
         addresses: some.flatMap(({ address }) => address ?? []),
         externalIDs: some.flatMap(({ externalID }) => externalID || []),
         contactUUIDs: some.map(({ contactUUID }) => contactUUID),
       });
-      for (const { at } of some) yield* ofContact(at, verifiedOnly, most);
+      for (const { at } of some) yield* ofContact(at, verifiedOnly, limit);
     }
     // Reads users last, because a user may be detached before its links are read.
-    for (const some of pages((beyond) => users.all({ of, beyond, most }))) {
+    for (const some of pages((beyond) => users.all({ of, beyond, limit }))) {
       yield personNames({ userUUIDs: some.map(({ userUUID }) => userUUID) });
     }
   };

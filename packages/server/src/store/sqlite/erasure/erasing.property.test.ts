@@ -110,7 +110,7 @@ const outcomeOf = (outcome: { value: unknown } | { error: unknown } | undefined)
   throw outcome?.error;
 };
 
-test('erases the same data, whatever happens between the steps of an erasure', async () => {
+test('erases the same data, no matter what happens between the steps of an erasure', async () => {
   await fc.assert(
     fc.asyncProperty(arbitraryActions, async (actions: Action[]) => {
       const [immediate, stepwise] = [open(), open()];

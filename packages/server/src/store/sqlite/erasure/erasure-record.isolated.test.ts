@@ -80,7 +80,7 @@ const restore = (backup: string) => {
   open();
 };
 
-test('repeats on a restored backup the erasures that happened after it, and erases nothing else', async () => {
+test('repeats the erasures that are missing in a restored backup, and erases nothing else', async () => {
   const ann = create('ann');
   const ben = create('ben');
   const cleo = create('cleo');

@@ -116,7 +116,7 @@ export const toRecord = (head: string, erased: Iterable<ErasedIdentifier>): stri
   return head + [...byHash.values()].map(toLine).join('');
 };
 
-/** Opens the record of a database. A database in memory has none. */
+/** Opens the record of a database. An in-memory database has none. */
 const createErasureRecord = (db: Connection) => {
   if (db.memory) return { read: (): ErasedIdentifier[] => [], append: () => {} };
   const path = recordPathOf(db.name);

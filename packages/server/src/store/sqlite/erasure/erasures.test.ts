@@ -89,7 +89,7 @@ describe('erased events that are not deleted yet', () => {
     log('event-1');
     log('event-2');
     erase(contactUUID);
-    expect(write('deleteEventsBefore', { time: 1, most: 1 })).toBe(1);
+    expect(write('deleteEventsBefore', { time: 1, limit: 1 })).toBe(1);
     while (engine.maintain() !== null);
     expect(erase(contactUUID)).toMatchObject({ complete: true });
     expect(await events()).toEqual([]);
@@ -140,7 +140,7 @@ test('erases the values that imports stored about the contact', () => {
   expect(storedChanges()).toEqual([]);
 });
 
-test('erases the contact’s keys that imports stored about an earlier contact', () => {
+test('erases the contact’s keys from what imports stored about an earlier contact', () => {
   const former = { address: 'ann@example.com', externalID: 'customer-1' };
   const { contactUUID } = write('createContact', { ...newContact(former), ...caller, verified: true });
   importContact({ address: 'new@example.com', externalID: 'customer-1' });
@@ -177,7 +177,7 @@ describe('a contact claimed by many users', () => {
     contactUUID = db.prepare<[], string>('SELECT contactUUID FROM contact').pluck().get() as string;
   });
 
-  test('is erased in commits of few rows, but fewer commits than users', () => {
+  test('is erased in small commits, but in fewer commits than it has users', () => {
     const changed = [changesOf(() => erase(contactUUID))];
     for (let rest: number | null = 0; rest !== null; ) {
       changed.push(
@@ -229,7 +229,7 @@ describe('a contact claimed by many users', () => {
     expect(await events()).toEqual(['event-after', 'event-of-ben']);
   });
 
-  test('loses the same events, whatever is accepted, voided or replaced before its users are detached', async () => {
+  test('loses the same events, no matter what is accepted, voided or replaced before its users are detached', async () => {
     claim(2, 'ben@example.com', 'handle-of-ben-2');
     logAs(2, 'event-of-ben');
     erase(contactUUID);

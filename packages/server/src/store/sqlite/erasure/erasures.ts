@@ -219,7 +219,7 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
   return {
     ...contactErasing,
 
-    /** Begins to undo an import. A repeated call only returns the progress. */
+    /** Starts to undo an import. A repeated call only returns the progress. */
     undoImport(request: RequestOf<'undoImport'>): Import {
       const existing = runOperation(findImportToUndo(request));
       if (existing.undoneTime !== null) return existing;
@@ -275,20 +275,20 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     endSearch,
 
     /** Deletes some events of an account with their keys. Returns their number, and whether they were the last. */
-    deleteEventsOf(account: number, most: number): { deleted: number; areLast: boolean } {
+    deleteEventsOf(account: number, limit: number): { deleted: number; areLast: boolean } {
       log.flush();
       const all = { what: 'account', number: account, after: 0, through: Number.MAX_SAFE_INTEGER } as const;
-      const { places, areLast } = findNext(all, most);
+      const { places, areLast } = findNext(all, limit);
       deleteEvents(places, 'drop');
       return { deleted: places.length, areLast };
     },
 
-    deleteEventsBefore({ time, most, now = Infinity }: { time: number; most: number; now?: number }): number {
+    deleteEventsBefore({ time, limit, now = Infinity }: { time: number; limit: number; now?: number }): number {
       log.flush();
-      const places = findOld({ time, most, now });
+      const places = findOld({ time, limit, now });
       deleteEvents(places);
       // Applies the retention period to refused requests too.
-      return Math.max(places.length, refused.evictBefore(time, most));
+      return Math.max(places.length, refused.evictBefore(time, limit));
     },
   };
 };

@@ -132,7 +132,7 @@ test('merges small blocks up to the size limit', () => {
   expectAll();
 });
 
-test('counts a repeated text toward the size limit each time', () => {
+test('counts a repeated string toward the size limit each time', () => {
   commit(20, 1, () => 'the same'.padEnd(20_000, 'x'));
   expect(compact()).toBeGreaterThan(0);
   expect(counts()).toEqual([3, 3, 3, 3, 3, 3, 1, 1]);

@@ -31,7 +31,7 @@ test('rejects a changed but well-formed block', () => {
   expect(() => readBlock(changed)).toThrow('the events up to sequence 7 are damaged');
 });
 
-test('rejects a block in another row', () => {
+test('rejects a block that was moved to another row', () => {
   expect(isWhole({ ...row, through: 8 })).toBe(false);
   const far = toBlockRow(2 ** 40 + 7, block);
   expect(isWhole(far)).toBe(true);

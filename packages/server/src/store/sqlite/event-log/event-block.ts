@@ -69,7 +69,7 @@ const toAges = (ages: readonly number[]): Column<number> | Growing =>
 
 const isGrowing = (ages: Column<number> | Growing): ages is Growing => typeof ages === 'object' && 'from' in ages;
 
-/** Returns the common prefix of several texts; undefined if it is empty or there are fewer than two texts. */
+/** Returns the common prefix of several strings; undefined if it is empty or there are fewer than two strings. */
 const commonPrefix = (texts: readonly string[]): string | undefined => {
   const [first = '', ...others] = texts;
   if (others.length === 0) return undefined;

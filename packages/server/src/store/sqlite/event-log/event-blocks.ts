@@ -62,15 +62,15 @@ export const createBlockReader = (db: Connection) => {
   };
 };
 
-/** Splits events into as few blocks as possible, of up to `most` events, and at large gaps. */
-const chunk = (events: readonly EventRow[], most: number): EventRow[][] => {
+/** Splits events into as few blocks as possible, of up to `limit` events, and at large gaps. */
+const chunk = (events: readonly EventRow[], limit: number): EventRow[][] => {
   const chunks: EventRow[][] = [];
   let characters = Infinity;
   for (const event of events) {
     const more = charactersOf(event);
     const last = chunks.at(-1);
     const isNear = last !== undefined && event.sequence - (last[0] as EventRow).sequence <= maxSpan;
-    if (isNear && last.length < most && characters + more <= charactersPerBlock) {
+    if (isNear && last.length < limit && characters + more <= charactersPerBlock) {
       last.push(event);
       characters += more;
     } else {
@@ -89,8 +89,8 @@ export const createBlockWriter = (db: Connection, eventsPerBlock = defaultEvents
   let written = 0;
   let writtenBytes = 0;
 
-  const write = (events: readonly EventRow[], most: number): BlockSize[] =>
-    chunk(events, most).map((some) => {
+  const write = (events: readonly EventRow[], limit: number): BlockSize[] =>
+    chunk(events, limit).map((some) => {
       const { sequence: through } = some.at(-1) as EventRow;
       const { events: text, checksum } = toBlockRow(through, toBlock(some));
       insert.run(through, some.length, text, checksum);

@@ -12,11 +12,11 @@ import {
 } from '../../../../test/fixtures/store.ts';
 import type { PageBounds } from '../../rules/event-pages.ts';
 import type { EventPage, EventQuery } from '../../store.ts';
-import type { Arrangement } from '../arrangement.ts';
 import type { Connection } from '../database/connection.ts';
 import { openMemory } from '../database/memory.ts';
 import { createWriteEngine, type WriteEngine } from '../engine.ts';
 import { createEventPager } from '../events/event-pages.ts';
+import type { Tuning } from '../tuning.ts';
 
 const caller = { account: 1, token: 1, browser: false };
 const maxSteps = 5_000;
@@ -25,8 +25,8 @@ let db: Connection;
 let engine: WriteEngine;
 let eventCount: number;
 
-const open = (arrangement?: Arrangement) => {
-  engine = createWriteEngine(db, arrangement);
+const open = (tuning?: Tuning) => {
+  engine = createWriteEngine(db, tuning);
 };
 beforeEach(() => {
   db = openMemory();
@@ -51,7 +51,8 @@ const logTimes = (times: number, userUUID = laptop, days = 0) =>
 const runMaintenance = () => {
   while (engine.maintain() !== null);
 };
-const retain = (most: number, time: number) => engine.write([{ name: 'deleteEventsBefore', request: { time, most } }]);
+const retain = (limit: number, time: number) =>
+  engine.write([{ name: 'deleteEventsBefore', request: { time, limit } }]);
 
 /** Returns a function that reads the numbers of the events on all pages. */
 const createReader = (bounds?: PageBounds) => {

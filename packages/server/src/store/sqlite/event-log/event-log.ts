@@ -21,9 +21,10 @@
  * A commit writes only blocks; the rest follows in steps between commits. Decisions 8 and 11 explain why. An event with
  * three attributes takes about 60 bytes in its block and 7 in postings and summaries (`npm run bench -- size --quick`).
  */
-import type { Arrangement } from '../arrangement.ts';
+
 import type { Connection } from '../database/connection.ts';
 import type { Pending } from '../transactions/transaction.ts';
+import type { Tuning } from '../tuning.ts';
 import type { EventFilter } from './block-filter.ts';
 import { createCompaction } from './compaction.ts';
 import { type EventRow, eventAt, eventsOf } from './event-block.ts';
@@ -101,7 +102,7 @@ export const createEventLogReader = (db: Connection): EventLogReader => {
 
 export const createEventLogWriter = (
   db: Connection,
-  { eventsPerBlock, eventsPerCompaction, eventsPerSegment }: Arrangement = {},
+  { eventsPerBlock, eventsPerCompaction, eventsPerSegment }: Tuning = {},
 ): EventLogWriter => {
   const blocks = createBlockWriter(db, eventsPerBlock);
   const reader = createBlockReader(db);

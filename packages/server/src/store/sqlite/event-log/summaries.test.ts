@@ -211,7 +211,7 @@ test('counts a segment only once if it is indexed or deleted during a count', ()
   runMaintenance();
   const last = counting();
   last.next();
-  engine.write([{ name: 'deleteEventsBefore', request: { time: day, most: 4 * eventsPerSegment } }]);
+  engine.write([{ name: 'deleteEventsBefore', request: { time: day, limit: 4 * eventsPerSegment } }]);
   runMaintenance();
   expect(end(last).every(({ users }) => (users as number) <= 500)).toBe(true);
   expect(count().map(({ users }) => users)).toEqual([0, 0]);
@@ -223,8 +223,8 @@ test('counts a segment only once if it is indexed or deleted during a count', ()
 test('counts the remaining users exactly when the oldest events are deleted', () => {
   logSegments(2, (nth) => ({ userUUID: nth < 100 ? laptop : phone }));
   expect(count().map(({ users }) => users)).toEqual([2, 1]);
-  engine.write([{ name: 'deleteEventsBefore', request: { time: day, most: 99 } }]);
+  engine.write([{ name: 'deleteEventsBefore', request: { time: day, limit: 99 } }]);
   expect(count().map(({ users }) => users)).toEqual([2, 1]);
-  engine.write([{ name: 'deleteEventsBefore', request: { time: day, most: 1 } }]);
+  engine.write([{ name: 'deleteEventsBefore', request: { time: day, limit: 1 } }]);
   expect(count().map(({ users }) => users)).toEqual([1, 1]);
 });

@@ -47,13 +47,13 @@ test('returns plausible times for events that are deleted while it searches for 
   while (engine.maintain() !== null);
   const defining = createCounter(db).getEventDefinitions(1);
   expect(defining.next().done).toBe(false);
-  engine.write([{ name: 'deleteEventsBefore', request: { time: 2 * day, most: 10_000 } }]);
+  engine.write([{ name: 'deleteEventsBefore', request: { time: 2 * day, limit: 10_000 } }]);
   let last = defining.next();
   while (!last.done) last = defining.next();
   expect(last.value).toEqual([{ eventID: 1, eventName: '1', count: 2_101, firstTime: 0, lastTime: quarter }]);
 });
 
-test('searches for the first remaining event no further than necessary', () => {
+test('searches no further than necessary for the first remaining event', () => {
   const db = openMemory();
   const engine = createWriteEngine(db);
   const caller = { account: 1, token: 1, browser: false };

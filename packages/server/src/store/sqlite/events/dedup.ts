@@ -148,10 +148,12 @@ export const createDedup = (db: Connection, recentKeys: RecentKeys) => {
     ) => {
       insertRequest.run(day, requestUUID, token, user, contact, claim, Number(existed));
     },
-    /** Deletes up to `most` keys older than the searched days. Returns whether there may be more. */
-    forgetOld: (day: number, most: number): boolean => {
+    /**
+     * Deletes up to `limit` keys from before the days that are searched for repeats. Returns whether more may remain.
+     */
+    forgetOld: (day: number, limit: number): boolean => {
       hasKeys.ofEither = undefined;
-      return deleteBefore.some((statement) => statement.run(recentDays(day).at(-1) as number, most).changes > 0);
+      return deleteBefore.some((statement) => statement.run(recentDays(day).at(-1) as number, limit).changes > 0);
     },
   };
 };

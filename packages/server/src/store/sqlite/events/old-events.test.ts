@@ -10,7 +10,7 @@ const ahead = 1_500;
  * Logs events on these days, in a single commit or in one commit each. Returns how many are deleted on day 100 with a
  * retention of 30 days.
  */
-const countDeleted = (days: readonly number[], { most, together }: { most: number; together: boolean }): number => {
+const countDeleted = (days: readonly number[], { limit, together }: { limit: number; together: boolean }): number => {
   const db = openMemory();
   const engine = createWriteEngine(db);
   engine.write([{ name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) }]);
@@ -22,8 +22,8 @@ const countDeleted = (days: readonly number[], { most, together }: { most: numbe
   else for (const call of calls) engine.write([call]);
   const now = start + 100 * day;
   let total = 0;
-  for (let deleted = most; deleted === most; total += deleted) {
-    const [outcome] = engine.write([{ name: 'deleteEventsBefore', request: { time: now - 30 * day, most, now } }]);
+  for (let deleted = limit; deleted === limit; total += deleted) {
+    const [outcome] = engine.write([{ name: 'deleteEventsBefore', request: { time: now - 30 * day, limit, now } }]);
     deleted = (outcome as { value: number }).value;
   }
   db.close();
@@ -40,9 +40,9 @@ test.each<[string, readonly number[], number]>([
   ['no events after recent events, even with a time in 1970', [1, 80, -20_000, 90], 1],
 ])('deletes %s', (_, days, expected) => {
   for (const together of [false, true]) {
-    for (const most of [1, 2, 100]) {
+    for (const limit of [1, 2, 100]) {
       const where = together ? 'in one block' : 'in separate blocks';
-      expect(countDeleted(days, { most, together }), `${most} at a time, ${where}`).toBe(expected);
+      expect(countDeleted(days, { limit, together }), `${limit} at a time, ${where}`).toBe(expected);
     }
   }
 });

@@ -1,4 +1,4 @@
-/** Finds the oldest events, despite received times that are not plausible. */
+/** Finds the oldest events, even if some received times are implausible. */
 import { chooseOld } from '../../rules/old-events.ts';
 import { type EventLogReader, type EventPlace, receivedTimeAt, sequenceAt, sizeOf } from '../event-log/event-log.ts';
 
@@ -25,10 +25,10 @@ export const createOldEvents = (log: EventLogReader) => {
    */
   let nextPlausible = { sequence: -1, receivedTime: Infinity };
 
-  /** Returns up to `most` events that were received before `time`, in order from the first (chooseOld). */
-  return ({ time, most, now }: { time: number; most: number; now: number }): EventPlace[] => {
+  /** Returns up to `limit` events that were received before `time`, in order from the first (chooseOld). */
+  return ({ time, limit, now }: { time: number; limit: number; now: number }): EventPlace[] => {
     const candidates: OldEvent[] = [];
-    for (const event of eventsAfter(0)) if (candidates.push(event) >= most) break;
+    for (const event of eventsAfter(0)) if (candidates.push(event) >= limit) break;
     const { old, ahead } = chooseOld(candidates, { time, now });
     const last = ahead.at(-1);
     if (!last) return old;

@@ -55,7 +55,7 @@ type Request = { readonly days: number } & (
   | { readonly do: 'refused' }
   | { readonly do: 'replay' }
   | { readonly do: 'erase'; readonly of: keyof typeof contacts }
-  | { readonly do: 'retain'; readonly most: number }
+  | { readonly do: 'retain'; readonly limit: number }
 );
 type Action =
   | { readonly do: 'commit'; readonly by: number; readonly requests: readonly Request[] }
@@ -81,7 +81,7 @@ const request: fc.Arbitrary<Request> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('refused'), days }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('replay'), days }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('erase'), days, of: fc.constantFrom('ann', 'ben', 'laptop') }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('retain'), days, most: fc.integer({ min: 1, max: 20 }) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('retain'), days, limit: fc.integer({ min: 1, max: 20 }) }) },
 );
 const fault = fc.constantFrom(
   'INSERT ON event_block',
@@ -135,7 +135,7 @@ const toCall = (request: Request, today: number): Call => {
     case 'erase':
       return { name: 'eraseContact', request: { account: 1, contactUUID: contacts[request.of], time } };
     case 'retain':
-      return { name: 'deleteEventsBefore', request: { time: Infinity, most: request.most } };
+      return { name: 'deleteEventsBefore', request: { time: Infinity, limit: request.limit } };
   }
 };
 

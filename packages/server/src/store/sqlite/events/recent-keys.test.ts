@@ -75,7 +75,7 @@ test('writes keys in a commit if there is no time between commits', () => {
   expect(log(once)).toEqual([false]);
 });
 
-test('recovers the keys from blocks after a crash, compacted or not', () => {
+test('recovers the keys from compacted and uncompacted blocks after a crash', () => {
   log(once, ...many(50));
   log(...many(100));
   engine = createWriteEngine(db);

@@ -14,11 +14,11 @@ export const createEventFeed = (db: Connection, log: EventLogReader) => {
     return (lastSequence.get() as number) + 1;
   };
 
-  return function* feedEvents({ account, beyond, most }: RequestOf<'feedEvents'>): ChunkedRead<EventFeedPage> {
+  return function* feedEvents({ account, beyond, limit }: RequestOf<'feedEvents'>): ChunkedRead<EventFeedPage> {
     const end = lastSequence.get() as number;
     const firstSequence = readFirstSequence();
     const range = { after: beyond, through: end };
-    const part = createEventFeedPage(most);
+    const part = createEventFeedPage(limit);
     for (const match of log.find([{ what: 'account', number: account, eventID: 0, ...range }], [range], 'asc')) {
       if (typeof match === 'number') {
         yield;

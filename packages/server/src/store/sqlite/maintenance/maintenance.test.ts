@@ -94,7 +94,7 @@ describe('a step', () => {
       writeAheadLog: { holdsErased: () => {}, mayHoldErased: () => false, maintain: () => null },
       unusedSpace: { begin: () => {}, step: () => null },
       erasures: idleErasures,
-      arranging: {
+      indexing: {
         isDue: () => false,
         behind: () => 0,
         step: () => false,
@@ -123,7 +123,7 @@ describe('a step', () => {
     let written = 0;
     const forgetRepeats = vi.fn((_most: number) => true);
     const { step } = createIdle({
-      arranging: {
+      indexing: {
         isDue: () => false,
         behind: () => 0,
         step: () => false,
@@ -160,7 +160,7 @@ describe('a step', () => {
     const busy: boolean[] = [];
     const pauses: (number | null)[] = [];
     const { step, catchUp } = createIdle({
-      arranging: {
+      indexing: {
         isDue: () => true,
         behind: () => behind,
         step: arrange,
@@ -192,7 +192,7 @@ describe('a step', () => {
     let writtenBytes = 1_000_000;
     const arrange = vi.fn(() => true);
     const { catchUp } = createIdle({
-      arranging: {
+      indexing: {
         isDue: () => true,
         behind: () => behind,
         step: arrange,

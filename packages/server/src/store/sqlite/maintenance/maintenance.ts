@@ -25,7 +25,7 @@ export const pauseMilliseconds = 1_000;
 const bytesPerCatchUp = 16 * 1024;
 
 /** Compacts and indexes the newest events. */
-interface Arranging {
+interface Indexing {
   isDue(): boolean;
   /** The number of segments over the limit; 0 while readers can index all waiting events in memory. */
   behind(): number;
@@ -46,9 +46,9 @@ export interface MaintenanceParts {
     continueErasures(): boolean;
     completeErasures(): void;
   };
-  readonly arranging: Arranging;
+  readonly indexing: Indexing;
   readonly contactIndex: Pick<ContactIndex, 'pause' | 'step'>;
-  readonly forgetRepeats: (most: number) => boolean;
+  readonly forgetRepeats: (limit: number) => boolean;
   /** The last day on which an event was stored. When it changes, old repeats are deleted. */
   readonly day: () => number;
 }
@@ -58,15 +58,15 @@ export const createMaintenance = ({
   writeAheadLog,
   unusedSpace,
   erasures,
-  arranging,
+  indexing,
   contactIndex,
   forgetRepeats,
   day,
 }: MaintenanceParts) => {
   /** The number of stored events when old repeats were last deleted, or when none were left. */
-  let storedAtLastDeletion = arranging.written();
+  let storedAtLastDeletion = indexing.written();
   const deleteSomeRepeats = (): boolean => {
-    const stored = arranging.written() - storedAtLastDeletion;
+    const stored = indexing.written() - storedAtLastDeletion;
     storedAtLastDeletion += stored;
     return forgetRepeats(Math.min(Math.max(stored, minRepeats), maxRepeats));
   };
@@ -78,7 +78,7 @@ export const createMaintenance = ({
   /** The last day for which all old repeats were deleted. */
   let clearedDay: number | undefined;
   /** The stored bytes at the last call of `catchUp`. */
-  let caughtUpAt = arranging.writtenBytes();
+  let caughtUpAt = indexing.writtenBytes();
 
   const clearFiles = () => {
     erasing = true;
@@ -112,12 +112,12 @@ export const createMaintenance = ({
       clearFiles();
     }
     const logPause = writeAheadLog.maintain();
-    // Pages that are not written back yet may contain erased data for as long as the log does.
+    // Until the log is truncated, the file's pages may be out of date and still contain erased data.
     const clearPause = writeAheadLog.mayHoldErased() ? logPause : unusedSpace.step();
     if (clearPause === 0) return 0;
     const today = day();
     const isDue = erasing || deleting || today !== clearedDay;
-    if (!deleting) storedAtLastDeletion = arranging.written();
+    if (!deleting) storedAtLastDeletion = indexing.written();
     const more = isDue && inTransaction(deleteSome);
     if (more === null) return pauseMilliseconds;
     if (!more) clearedDay = today;
@@ -146,11 +146,11 @@ export const createMaintenance = ({
      * last call. Returns whether to call it again immediately.
      */
     catchUp(): boolean {
-      const stored = arranging.writtenBytes() - caughtUpAt;
+      const stored = indexing.writtenBytes() - caughtUpAt;
       caughtUpAt += stored;
       let more = true;
-      for (let left = stored * (1 + arranging.behind()); more && left >= 0; left -= bytesPerCatchUp) {
-        more = arranging.behind() > 0 && inTransaction(arranging.step) === true;
+      for (let left = stored * (1 + indexing.behind()); more && left >= 0; left -= bytesPerCatchUp) {
+        more = indexing.behind() > 0 && inTransaction(indexing.step) === true;
       }
       return more;
     },
@@ -159,7 +159,7 @@ export const createMaintenance = ({
      * that need an operator, such as a failing disk.
      */
     step(): number | null {
-      const more = arranging.isDue() && inTransaction(arranging.step);
+      const more = indexing.isDue() && inTransaction(indexing.step);
       const pauses = [index(), clear(), ...(more === null ? [pauseMilliseconds] : [])].filter(
         (pause) => pause !== null,
       );

@@ -2,9 +2,9 @@
 import type { MessagePort } from 'node:worker_threads';
 import { Refusal } from '../../../shared/refusal.ts';
 import type { EventBatch, EventOutcome, EventPage } from '../../store.ts';
-import type { Arrangement } from '../arrangement.ts';
 import type { Call } from '../calls.ts';
 import type { Outcome } from '../transactions/transaction.ts';
+import type { Tuning } from '../tuning.ts';
 import {
   type FlatEvents,
   type FlatOutcome,
@@ -22,7 +22,7 @@ export type Port = Pick<MessagePort, 'on' | 'postMessage' | 'close'>;
 /** The database that a thread opens. */
 export interface Opening {
   readonly path: string;
-  readonly arrangement?: Arrangement | undefined;
+  readonly tuning?: Tuning | undefined;
 }
 
 /** A message to a thread. Its calls are flat (event-codec.ts). */

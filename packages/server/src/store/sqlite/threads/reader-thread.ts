@@ -1,14 +1,15 @@
 /** The entry point of a reader thread. Other reads run between the steps of a long read. */
-import type { Arrangement } from '../arrangement.ts';
+
 import type { Call } from '../calls.ts';
 import { openConnection } from '../database/connection.ts';
 import { createReadEngine } from '../engine.ts';
+import type { Tuning } from '../tuning.ts';
 import { type Port, type Reply, type Request, toPlain } from './messages.ts';
 
 /** Opens the database at `path` and replies to the requests from the port until it receives 'close'. */
-export const start = (port: Port, path: string, arrangement?: Arrangement): void => {
+export const start = (port: Port, path: string, tuning?: Tuning): void => {
   const db = openConnection(path, 'read');
-  const read = createReadEngine(db, arrangement);
+  const read = createReadEngine(db, tuning);
 
   const inFlight = new Set<Promise<void>>();
 

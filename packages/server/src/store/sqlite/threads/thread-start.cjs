@@ -28,7 +28,7 @@ const lowerPriority = (niceness) => {
 loadSource(workerData.file)
   .then(({ start }) => {
     lowerPriority(workerData.niceness);
-    start(parentPort, workerData.path, workerData.arrangement);
+    start(parentPort, workerData.path, workerData.tuning);
     parentPort.postMessage({ ready: true });
   })
   .catch(end);

@@ -1,4 +1,4 @@
-/** The main thread's handle of a worker thread. */
+/** The main thread's handle to a worker thread. */
 import { Worker } from 'node:worker_threads';
 import { Refusal } from '../../../shared/refusal.ts';
 import type { Call } from '../calls.ts';

@@ -1,16 +1,16 @@
 /** The entry point of the writer thread. Each message becomes one commit (write-queue.ts). */
 import { dirname } from 'node:path';
-import type { Arrangement } from '../arrangement.ts';
 import type { Call } from '../calls.ts';
 import { openConnection } from '../database/connection.ts';
 import { syncDirectory } from '../database/file.ts';
 import { createWriteEngine } from '../engine.ts';
+import type { Tuning } from '../tuning.ts';
 import { fromFlat, type Port, type Reply, type Request, toPlain } from './messages.ts';
 
 /** Opens the database at `path` and replies to the requests from the port until it receives 'close'. */
-export const start = (port: Port, path: string, arrangement?: Arrangement): void => {
+export const start = (port: Port, path: string, tuning?: Tuning): void => {
   const db = openConnection(path, 'serve');
-  const engine = createWriteEngine(db, arrangement);
+  const engine = createWriteEngine(db, tuning);
   engine.eraseAgain();
   while (engine.catchUp());
   // Syncs the folder, in which the write-ahead log exists by now. SQLite syncs it too, but ignores a failure

@@ -9,7 +9,7 @@ export interface Pending {
    * rollback, the changes would be neither in memory nor in the rows.
    */
   flush?(): void;
-  /** Called after a rollback, or after a commit of another process: the state may then be stale. */
+  /** Called after a rollback, or after another process commits: the state may then be stale. */
   forget(): void;
   /** Called after a single call was rolled back, but not the rest of the transaction. */
   undo?(): void;

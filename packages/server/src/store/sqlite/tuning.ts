@@ -2,7 +2,7 @@
  * The sizes of blocks, segments and maintenance steps. Tests override the defaults, so that even a short history fills
  * blocks and segments, and an erasure takes several steps.
  */
-export interface Arrangement {
+export interface Tuning {
   /** The maximum number of events in a block. */
   readonly eventsPerBlock?: number;
   /** The approximate total number of events in the small blocks that a compaction step merges. */
@@ -13,6 +13,6 @@ export interface Arrangement {
   readonly eventsPerSettling?: number;
   /** The number of events that a segment indexes. */
   readonly eventsPerSegment?: number;
-  /** The approximate number of rows of claims, links and requests that an erasure step changes. */
+  /** The approximate number of claim, link and request rows that an erasure step changes. */
   readonly rowsPerDetaching?: number;
 }
