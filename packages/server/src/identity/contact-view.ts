@@ -1,6 +1,6 @@
 import { type ContactMerges, noContactMerges, uniteEntries } from './merged-entries.ts';
 
-/** The published text fields of a contact, in the order in which responses list them. */
+/** A contact's published text fields, in the order in which responses list them. */
 export const contactFields = [
   'contactExternalID',
   'contactTitle',
@@ -208,7 +208,7 @@ export const viewContact = (
   );
 };
 
-/** Returns the values of one claim: open, accepted or voided. */
+/** Returns one claim's values: open, accepted or voided. */
 export const viewClaim = (claim: Pick<Claim, 'values'>, merges: ContactMerges = noContactMerges): ContactView =>
   view([{ values: settableValues(claim.values), open: false }], merges);
 

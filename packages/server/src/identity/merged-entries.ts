@@ -3,7 +3,7 @@
  * original IDs; reads follow the pointers. Pointers never form a chain (rules/accounts/entry-merges.ts).
  */
 
-/** The merges of one catalogue. */
+/** One catalogue's merges. */
 export interface EntryMerges {
   /** Returns the ID that this one was merged into, or the ID itself. */
   targetOf(id: string): string;

@@ -26,7 +26,7 @@ export interface StoreMeasures {
   /** The approximate memory taken by calls that wait for the store. */
   readonly waitingBytes: number;
   readonly waitingCalls: number;
-  /** The size of the database on disk, including its write-ahead log. */
+  /** The database's size on disk, including its write-ahead log. */
   readonly storedBytes: number;
   /** Free space on the database's disk. SQLite files only. */
   readonly freeBytes?: number | undefined;

@@ -15,5 +15,5 @@ export const readMigrations = (folder: URL): { number: number; sql: string }[] =
     }))
     .sort((a, b) => a.number - b.number);
 
-/** Returns the number of the newest migration, which is the schema version of this program. */
+/** Returns the newest migration's number, which is this program's schema version. */
 export const findNewestMigration = (folder: URL): number => readMigrations(folder).at(-1)?.number ?? 0;

@@ -124,7 +124,7 @@ export const backupStore = async (databaseURL: string, target: string): Promise<
 };
 
 /**
- * Writes a verified backup, with its record of erasures, to a folder, and removes this database's oldest backups there
+ * Writes a verified backup, with its erasure record, to a folder, and removes this database's oldest backups there
  * beyond `keep`. Throws on failure and leaves no files.
  */
 export const backupStoreInto = async (databaseURL: string, folder: string, keep: number): Promise<FolderBackup> => {

@@ -5,7 +5,7 @@ export interface Restored {
   readonly bytes: number;
   /** The path to which the previous database was moved; null: there was none. */
   readonly previous: string | null;
-  /** The number of identifiers in the record of erasures. A server repeats these erasures before it serves. */
+  /** The number of identifiers in the erasure record. A server repeats these erasures before it serves. */
   readonly erasedIdentifiers: number;
   /** The user ID to which root gave the files; null: they belong to the user who ran the command. */
   readonly owner: number | null;

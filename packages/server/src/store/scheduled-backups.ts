@@ -1,4 +1,4 @@
-/** The interface of a folder of SQLite backups. */
+/** The interface to a folder of SQLite backups. */
 
 export interface FolderBackup {
   readonly file: string;
@@ -11,14 +11,14 @@ export interface FolderBackup {
 export interface UpdateBackup {
   /** The folder; by default, `backups` next to the database. */
   readonly folder?: string | undefined;
-  /** The number of backups of this database to keep. */
+  /** The number of this database's backups to keep. */
   readonly keep?: number | undefined;
   readonly onMade?: (backup: FolderBackup) => void;
 }
 
 export interface Backups {
-  /** Lists the verified backups of the database, newest first. */
+  /** Lists the database's verified backups, newest first. */
   list(): readonly { readonly file: string; readonly time: number }[];
-  /** Removes the drafts of killed processes. Does nothing while a backup is running. */
+  /** Removes the drafts that killed processes left. Does nothing while a backup is running. */
   removeDrafts(): void;
 }

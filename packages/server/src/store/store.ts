@@ -76,14 +76,14 @@ export interface Store extends ReportFeed, ReportNames {
   getAccount(account: number): Promise<AccountDetail>;
   /** Returns one catalogue, sorted by ID, as `getAccount` returns it. Cheaper: it counts nothing. */
   listCatalogue(query: { readonly account: number; readonly kind: CatalogueKind }): Promise<ListedEntry[]>;
-  /** Returns the size of each account. Reads in small steps, and takes seconds with millions of contacts. */
+  /** Returns each account's size. Reads in small steps, and takes seconds with millions of contacts. */
   measureAccounts(): Promise<AccountSize[]>;
   /** Creates an account with its tokens, catalogues and contacts. Returns one outcome per contact. */
   createAccount(request: NewAccount): Promise<ContactOutcome[]>;
   /** Returns the names of the fields whose values changed (`updated`), and one outcome per contact. */
   updateAccount(request: AccountChange): Promise<{ updated: string[]; contacts: ContactOutcome[] }>;
   /**
-   * Deletes about `limit` rows of an account: events first, then other rows, then the account. The first call revokes
+   * Deletes about `limit` of an account's rows: events first, then other rows, then the account. The first call revokes
    * its tokens. Repeat it until `isGone`, pausing for `pauseMilliseconds` each time. Throws Refusal('unknown_account').
    *
    * The account's audit log is deleted too; the deletion is recorded in the service's log.
@@ -489,7 +489,7 @@ export type RequestOf<Name extends keyof Store> = Parameters<Store[Name]>[0];
 
 /** Who made a change, and when. */
 interface Change {
-  /** The number of the token that makes the change; null or undefined: the command line. */
+  /** The row number of the token that makes the change; null or undefined: the command line. */
   readonly by?: number | null | undefined;
   readonly time: number;
 }
@@ -526,7 +526,7 @@ export interface AuditRecord {
   readonly account?: number | null | undefined;
   readonly accountUUID?: string;
   readonly accountOf?: string;
-  /** The number of the token that made the change; null: the command line. */
+  /** The row number of the token that made the change; null: the command line. */
   readonly by: number | null;
   readonly time: number;
 }
@@ -654,7 +654,7 @@ export interface NewToken {
   /** The token's text. Stored only for browser tokens, which are public. */
   readonly text: string | null;
   readonly time: number;
-  /** The number of the token that creates it; null or undefined: the command line. */
+  /** The row number of the token that creates it; null or undefined: the command line. */
   readonly createdBy?: number | null | undefined;
   readonly expiresTime?: number | null | undefined;
   /** A console session: it ends when the token that created it is revoked. */
@@ -837,7 +837,7 @@ interface NewImport extends Change {
   readonly account: number;
   readonly importID: string;
   readonly kind: ImportKind;
-  /** The name of the file. */
+  /** The file's name. */
   readonly importName: string;
   /** A hash of the file's content. */
   readonly fingerprint: string;
@@ -961,7 +961,7 @@ export interface AccountSummary {
 }
 
 export interface AccountDetail extends AccountSummary, AccountSettings {
-  /** The entries of each catalogue, sorted by ID. */
+  /** Each catalogue's entries, sorted by ID. */
   readonly catalogues: Readonly<Record<CatalogueKind, readonly ListedEntry[]>>;
   readonly tokens: readonly TokenDetail[];
   readonly usage: { readonly contacts: number; readonly users: number; readonly events: number };

@@ -119,7 +119,7 @@ function* writeSettings(account: number, settings: Settings): Operation<void> {
   yield* notifyAccess();
 }
 
-/** On SQLite, assigns the number explicitly, because SQLite would reuse the number of a deleted account. */
+/** On SQLite, assigns the number explicitly, because SQLite would reuse a deleted account's number. */
 const insertRow = createQuery<{ account: number }>(({ name }) =>
   name === 'sqlite'
     ? `INSERT INTO account (account, "accountUUID", "createdTime", "accountName", "accountOrigin", "accountTimezone", strict)

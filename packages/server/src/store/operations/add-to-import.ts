@@ -140,7 +140,7 @@ function* readHolders(holders: Holders, account: number, requests: readonly NewC
 const findHolder = (holders: Holders, { externalID = '', address = '' }: NewContact): string | undefined =>
   holders.contactExternalID.get(externalID) ?? holders.contactEmailaddress.get(address);
 
-/** Stores the steps of a batch in order, and consecutive events together. A Refusal affects only its step. */
+/** Stores a batch's steps in order, and consecutive events together. A Refusal affects only its step. */
 export function* addSteps(parts: ContactParts, batch: Batch): Operation<ImportOutcome[]> {
   const { account, token, browser, receivedTime, steps } = batch;
   const named = steps.flatMap(({ event, contact }) => (event && contact ? [contact] : []));
@@ -175,8 +175,8 @@ export function* addSteps(parts: ContactParts, batch: Batch): Operation<ImportOu
 }
 
 /**
- * Returns the import of a batch. Returns undefined if the import is at another position: then the batch must not be
- * stored. The caller holds the account's lock.
+ * Returns a batch's import. Returns undefined if the import is at another position: then the batch must not be stored.
+ * The caller holds the account's lock.
  */
 function* findImportAt({
   account,
@@ -199,7 +199,7 @@ function* findImportAt({
   return found;
 }
 
-/** Records what a batch has stored. `stretch` contains the sequences of the batch: after < sequence <= through. */
+/** Records what a batch has stored. `stretch` contains the batch's sequences: after < sequence <= through. */
 function* advanceImport(
   { account, importID, records, steps, isLast }: ImportBatch,
   outcomes: readonly ImportOutcome[],

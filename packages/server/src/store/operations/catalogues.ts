@@ -47,7 +47,7 @@ export function* readEntryMerges(account: number): Operation<CatalogueMerges> {
   return toCatalogueMerges(yield* all(selectMerged(account)));
 }
 
-/** Replaces the eventID or name of a query with all eventIDs that it represents. */
+/** Replaces a query's eventID or name with all eventIDs that it represents. */
 export function* resolveIDs<Query extends Pick<EventQuery, 'account' | 'eventID' | 'eventName'>>(
   query: Query,
   merges: CatalogueMerges,

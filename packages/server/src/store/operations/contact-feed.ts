@@ -45,7 +45,7 @@ export function* feedContacts<Row extends ContactRow>(
     readStaleContactsIn(account, range, candidates),
   );
   const viewed = new Set([...stale, ...page.undecided(byTerm)]);
-  // The index may still contain the terms of an erased contact, which has no row, until maintenance removes them.
+  // The index may still contain the terms of an erased contact, which no longer has a row.
   const excluded = new Set([...viewed, ...(candidates ?? [])]);
   page.addIndexed(byTerm, new Map(times.map((each) => [each.contact, each])), excluded);
   const contacts = [...viewed];

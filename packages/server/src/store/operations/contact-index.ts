@@ -87,7 +87,7 @@ const statementsOf = ({ terms, key }: IndexPart) => statements[terms === null ? 
 /** Returns the last parameter of a part's statements, once for each of its terms. */
 const termsOf = ({ terms }: IndexPart): (readonly number[])[] => terms?.map((term) => [term]) ?? [[]];
 
-/** A request for one page of a source. */
+/** A request for one of a source's pages. */
 interface PartRequest {
   readonly account: number;
   readonly range: KeyRange;
@@ -113,7 +113,7 @@ export function* readSource(
   return firstOf(lists, descending, limit);
 }
 
-/** Returns the size of a part, up to `maxCollected` + 1. Counts a contact once per matching term. */
+/** Returns a part's size, up to `maxCollected` + 1. Counts a contact once per matching term. */
 export function* readSize(account: number, part: IndexPart): Operation<number> {
   const limit = maxCollected + 1;
   const { count } = statementsOf(part);
@@ -174,7 +174,7 @@ const selectTimes = createQuery<Omit<Found, 'terms'>>(
     CROSS JOIN contact_found f WHERE ${name === 'postgres' ? 'f.account = $1 AND' : ''} f.contact = c.contact`,
 );
 
-/** Returns the times of the indexed contacts that were created in a range. */
+/** Returns the times of indexed contacts that were created within a range. */
 export const readTimes = (account: number, range: KeyRange): Operation<Omit<Found, 'terms'>[]> =>
   all(selectTimes(account, ...valuesOf(range)));
 
@@ -189,8 +189,8 @@ const selectStale = createQuery<{ contact: number }>(
 );
 
 /**
- * Returns the stale contacts that were created in a range. `candidates` are all stale contacts; undefined if there are
- * many.
+ * Returns the stale contacts that were created within a range. `candidates` are all stale contacts; undefined if there
+ * are many.
  */
 export function* readStaleContactsIn(
   account: number,

@@ -14,7 +14,7 @@ import { call, type Operation } from './operation.ts';
 
 type PlainContactUpdate = Omit<ContactUpdate, 'keys'>;
 
-/** Returns the record of a contact that this transaction created, and that therefore has no merges or claims. */
+/** Returns the record of a contact that this transaction created, which therefore has no merges or claims. */
 const newRecord = ({ contactEmailaddress, contactExternalID, verified }: StoredKeys): ContactRecord => ({
   values: {
     fields: {

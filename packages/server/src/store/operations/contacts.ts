@@ -36,13 +36,13 @@ export interface ContactRow {
 /** A contact and the contacts merged into it. */
 type Group<Row> = readonly Row[];
 
-/** Reads the contacts of an account. */
+/** Reads an account's contacts. */
 export interface ContactReader<Row extends ContactRow> {
   readonly readRows: (contacts: readonly number[]) => Result<readonly Row[]>;
   /** Returns each of these contacts, which must not be merged, followed by the contacts merged into it. */
   readonly readGroups: (unmerged: readonly Row[]) => Result<readonly Group<Row>[]>;
   readonly readViews: (groups: readonly Group<Row>[], merges: ContactMerges) => Result<readonly ContactView[]>;
-  /** Returns a function that looks up the names of profiles and tags. */
+  /** Returns a function that looks up profile and tag names. */
   readonly readNames: () => Result<NameOf>;
   /** Returns the last day on which any contact of each group was seen. */
   readonly readLastSeen: (groups: readonly Group<Row>[]) => Result<readonly number[]>;
@@ -67,7 +67,7 @@ export interface ContactDetailReader<Row extends ContactRow> extends ContactRead
   /** Returns the contact at the end of the identified contact's merges. Throws a Refusal if there is none. */
   readonly find: (query: ContactQuery) => Result<Row>;
   readonly fieldsOf: (row: Row) => Values['fields'];
-  /** Returns the claim of a handle. Throws a Refusal if the token has none. */
+  /** Returns a handle's claim. Throws a Refusal if the token has none. */
   readonly findHandle: (token: number, handle: string) => Result<ClaimRow>;
   /** Counts a group's claims and, unless the number is null, returns the first claims after that number, ascending. */
   readonly listClaims: (
@@ -129,7 +129,7 @@ const selectUsers = createQuery<PeopleNames['users'][number]>(
   ({ among }) => `SELECT "user", "userUUID" FROM "user" WHERE account = $1 AND "user" ${among('$2', 'bigint')}`,
 );
 
-/** Reads the names of the people in a report. */
+/** Reads the names of a report's people. */
 export function* namePeople<Row extends ContactRow>(
   reader: ContactReader<Row>,
   { account, users, contacts }: RequestOf<'namePeople'>,

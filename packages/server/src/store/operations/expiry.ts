@@ -1,4 +1,7 @@
-/** Deletes old facts, and share links, known networks and console sessions that have ended, a limited number per transaction. */
+/**
+ * Deletes old facts, and share links, known networks and console sessions that have ended, a limited number of rows per
+ * transaction.
+ */
 import { dayMilliseconds } from '../../shared/time.ts';
 import type { RequestOf } from '../store.ts';
 import { deleteOldFacts, factRetentionDays } from './facts.ts';
@@ -24,7 +27,7 @@ const selectLast = createQuery<{ last: number | null }>(
 
 const hasNo = (table: string, column: string) => `NOT EXISTS (SELECT 1 FROM ${table} n WHERE n."${column}" = t.token)`;
 
-/** Selects ended sessions, except the newest session of each creator. */
+/** Selects ended sessions, except each creator's newest session. */
 const selectEnded = createQuery<{ token: number; account: number | null }>(
   ({ name }) => `
     SELECT token, account FROM token t
@@ -36,7 +39,7 @@ const selectEnded = createQuery<{ token: number; account: number | null }>(
       ${name === 'sqlite' ? `AND ${hasNo('claim', 'token')}` : ''}`,
 );
 
-/** Selects the tokens that audit entries of any account refer to, such as an operator's session. */
+/** Selects the tokens that any account's audit entries refer to, such as an operator's session. */
 const selectAudited = createQuery<{ token: number }>(
   ({ among }) => `SELECT DISTINCT token FROM audit WHERE token ${among('$1', 'integer')}`,
 );

@@ -42,7 +42,7 @@ function* insert(source: SequenceSource, fact: NewFact): Operation<void> {
   yield* run(insertFact(account, sequence, type, contact, other, user, JSON.stringify(detail), time));
 }
 
-/** Records a fact if a webhook of the account wants it. Run it in the transaction of the change. */
+/** Records a fact if a webhook of the account wants it. Run it in the change's transaction. */
 export function* recordFact(source: SequenceSource, fact: NewFact): Operation<void> {
   const type = fact.type === 'none' ? 'contact.created' : fact.type;
   if (yield* isWanted(fact.account, [type])) yield* insert(source, fact);
@@ -54,7 +54,7 @@ const deleteFactsOf = (['contact', 'other'] as const).map((column) =>
     ({ among }) => `DELETE FROM webhook_fact WHERE account = $1 AND ${column} ${among('$2', 'bigint')}`,
   ),
 );
-/** Ends the leases of webhooks, so that responses to the messages being sent are not stored. */
+/** Ends the webhooks' leases, so that responses to the messages being sent are not stored. */
 const endLeases = createQuery<never>(() => 'UPDATE webhook SET "leasedUntil" = 0 WHERE account = $1');
 /** A stored response may contain data that the endpoint returned. */
 const clearResponses = createQuery<never>(

@@ -64,12 +64,12 @@ export interface Result {
  */
 export type Operation<Value> = Generator<Step, Value, unknown>;
 
-/** Returns the rows of a query. */
+/** Returns a query's rows. */
 export function* all<Row>(query: Query<Row>): Operation<Row[]> {
   return ((yield query) as Result).rows as Row[];
 }
 
-/** Returns the first row of a query. */
+/** Returns a query's first row. */
 export function* first<Row>(query: Query<Row>): Operation<Row | undefined> {
   return (yield* all(query))[0];
 }
@@ -155,6 +155,6 @@ const createCompiler = (name: Dialect['name'], compiler: QueryCompiler) => (quer
   return sql === undefined ? undefined : { sql, values };
 };
 
-/** Returns the SQL of a query, with values from `$1` on; undefined if the query has no SQL for that database. */
+/** Returns a query's SQL, with values from `$1` on; undefined if the query has no SQL for that database. */
 export const toSqlite = createCompiler('sqlite', new SqliteCompiler());
 export const toPostgres = createCompiler('postgres', new PostgresQueryCompiler());

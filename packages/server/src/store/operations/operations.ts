@@ -103,7 +103,7 @@ const reads = {
 export type SharedRead = keyof typeof reads;
 export const sharedReads: OperationsOf<SharedRead> = reads;
 
-/** Returns the names of operations. */
+/** Returns the operations' names. */
 export const namesOf = <Name extends keyof Store>(operations: OperationsOf<Name>): Name[] =>
   Object.keys(operations) as Name[];
 

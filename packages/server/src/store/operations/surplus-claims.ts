@@ -1,4 +1,4 @@
-/** Deletes the oldest claims and claimed links beyond the limits of a contact or user, as if they had never existed. */
+/** Deletes the oldest claims and claimed links over a contact's or user's limits, as if they had never existed. */
 import { limits } from '@firsthand/contract/limits';
 import { distinct } from '../../shared/distinct.ts';
 import { maxDroppedPerStep, type NewLink, type StatementRow } from '../rules/links.ts';

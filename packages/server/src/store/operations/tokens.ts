@@ -114,7 +114,7 @@ export function* notifyAccess(): Operation<void> {
 }
 
 /**
- * Returns the number for a new token on SQLite, which would otherwise reuse that of a deleted token. PostgreSQL uses a
+ * Returns the number for a new token on SQLite, which would otherwise reuse a deleted token's number. PostgreSQL uses a
  * sequence.
  */
 function* nextToken(): Operation<{ readonly token?: number }> {
@@ -243,7 +243,7 @@ function* revokeCreated(created: CreatedTokens, time: number, { exceptBrowser }:
   return { revoked, shareLinks: links.map(({ shareID }) => shareID) };
 }
 
-/** Does not change the time of an earlier revocation. */
+/** Keeps the time of an earlier revocation. */
 const revoke = (token: number, time: number) =>
   run(db.updateTable('token').set({ revokedTime: time }).where('token', '=', token).where('revokedTime', 'is', null));
 
@@ -278,7 +278,7 @@ export function* revokeAccess(token: number, time: number): Operation<void> {
   yield* notifyAccess();
 }
 
-/** Revokes the sessions of an access, except one. */
+/** Revokes an access's sessions, except one. */
 export function* endOtherSessions(access: number, session: number, time: number): Operation<void> {
   yield* run(
     db

@@ -1,6 +1,6 @@
 /**
- * Operations on webhooks. The order of events and statements is their outbox: a webhook stores the position up to which
- * it has sent, and only its failed deliveries have rows.
+ * Operations on webhooks. The sequence of events and statements is their outbox: a webhook stores the position up to
+ * which it has sent, and only its failed deliveries have rows.
  */
 import { limits } from '@firsthand/contract/limits';
 import { sql } from 'kysely';
@@ -180,7 +180,7 @@ export function* recordDeliveries(record: RequestOf<'recordDeliveries'>): Operat
       .where('webhookID', '=', webhookID),
   );
   if (record.resolved.length > 0) yield* run(deleteDeliveries(webhookID, record.resolved));
-  // An erasure has ended the lease, and a response may repeat values of the erased contact.
+  // An erasure has ended the lease, and a response may repeat the erased contact's values.
   const hidden = row.leasedUntil === 0 ? { response: '' } : {};
   for (const delivery of record.failed) yield* putDelivery(row.account, webhookID, { ...delivery, ...hidden });
   if (record.failed.some(({ nextTime }) => nextTime === null)) yield* run(trimFailed(webhookID));

@@ -50,7 +50,7 @@ afterAll(async () => {
  */
 const byIndex = 'SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;';
 
-/** Returns the plans of all statements that an operation runs. */
+/** Returns the plans of all of an operation's statements. */
 const plansOf = async (work: () => Promise<unknown>): Promise<Plan[]> => {
   const plans: Plan[] = [];
   for (const { settings, ...statement } of await recordStatements(work))

@@ -39,7 +39,7 @@ const open = async (databaseURL: string): Promise<Store> => {
   return store;
 };
 
-/** Begins a transaction of an account, as a server does. */
+/** Begins a transaction for an account, as a server does. */
 const begin = (client: pg.Client, mode: BeginOptions['mode'], account: number) =>
   beginWriting({ ...toScriptedConnection(client), isDistributed: process.env.TEST_STORE === 'citus' }, { mode }, [
     account,

@@ -145,7 +145,7 @@ const toRefusal = (error: unknown): Refusal => {
   throw error;
 };
 
-/** Creates the writes of the store; each takes its transaction as a parameter. */
+/** Creates the store's writes; each takes its transaction as a parameter. */
 const createWrites = (stored: StoredRepeats) => {
   const finder = createContactFinder(stored.secret);
   const dedup = createDedup(stored);
@@ -244,14 +244,14 @@ const accessWrites: ReadonlySet<string> = new Set<SharedWrite>([
   'changePassword',
 ]);
 
-/** Returns the account of a request. Some requests are just an account's number. */
+/** Returns a request's account. Some requests are just an account's number. */
 const accountOf = (request: unknown): number => {
   if (typeof request === 'number') return request;
   const { account, request: replayed } = (request ?? {}) as { account?: number | null; request?: unknown };
   return replayed === undefined ? (account ?? serviceAccount) : accountOf(replayed);
 };
 
-/** Opens the pools of a database. Throws StoreUnusable if a server cannot use the database. */
+/** Opens a database's pools. Throws StoreUnusable if a server cannot use the database. */
 const openPrepared = async (databaseURL: string, opening: Opening): Promise<{ pools: Pools; prepared: Prepared }> => {
   const pools = openPools(databaseURL);
   try {
@@ -265,7 +265,7 @@ const openPrepared = async (databaseURL: string, opening: Opening): Promise<{ po
   }
 };
 
-/** Creates the queue that stores batches of events, and the measures of its commits. */
+/** Creates the queue that stores batches of events, and its commit metrics. */
 const createEventQueue = (
   pools: Pools,
   storeEvents: ReturnType<typeof createWrites>['storeEvents'],
@@ -285,7 +285,7 @@ const createEventQueue = (
   return { queue: createWriteQueue(storeBatches, { measure, isDistributed }), commits };
 };
 
-/** Starts the background jobs of a server. */
+/** Starts a server's background jobs. */
 const startJobs = (
   pools: Pools,
   continueErasures: (db: Transaction) => Promise<boolean>,
@@ -332,7 +332,7 @@ const createRunners = ({ pools, admit, notifyListeners, forgetAccess }: RunnerPa
         return value;
       });
   const sharedWrite = createWrite('shared');
-  /** Creates a write that changes what every other write of the account depends on. */
+  /** Creates a write that changes what all of the account's other writes depend on. */
   const exclusiveWrite = createWrite('exclusive');
   const auditedWrite = <Request, Value>(name: AuditedName, how: typeof sharedWrite, work: Work<Request, Value>) =>
     how(async (db: Transaction, request: Request) => {

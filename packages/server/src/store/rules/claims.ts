@@ -42,9 +42,9 @@ const takeFirst = <Value>(
 };
 
 /**
- * Returns a claim's JSON with the values of a request, merged into the claim's values `before`, if any. Merged IDs
- * become target IDs. Tags and attributes beyond the limits are dropped, so that no page can create a claim that is slow
- * to read.
+ * Returns a claim's JSON with a request's values, merged into the claim's values `before`, if any. Merged IDs become
+ * target IDs. Tags and attributes beyond the limits are dropped, so that no page can create a claim that is slow to
+ * read.
  */
 export const toClaimJSON = (request: NewContact, merges: ContactMerges, before?: StoredValues): string => {
   const { externalID, address, tags } = request;
@@ -92,7 +92,7 @@ export const valuesOfHandle = ({ values }: Pick<ClaimRow, 'values'>): Values => 
 };
 
 /**
- * Returns the contact of a new claim: the contact of the user's first claim with this key, or else the key's contact,
+ * Returns a new claim's contact: the contact of the user's first claim with this key, or else the key's contact,
  * `found`.
  *
  * The two differ if the first contact yielded the key and was merged into `found` (rules/contact-keys.ts). The claim

@@ -2,7 +2,7 @@
 import { limits } from '@firsthand/contract/limits';
 import type { ClaimDetail, ContactDetail, FoundContact, LinkDetail, MergeDetail } from '../store.ts';
 
-/** The maximum JSON length of a page, in UTF-16 code units. A single entry may exceed 200 KB. */
+/** A page's maximum JSON length, in UTF-16 code units. A single entry may exceed 200 KB. */
 const maxCharacters = 1024 * 1024;
 
 /** The entries that a driver reads for one page of a list: up to one more than fits on the page. */

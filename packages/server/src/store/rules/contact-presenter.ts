@@ -139,7 +139,7 @@ export const toFoundContact = (
 });
 
 /**
- * Returns a function that checks all filters of a search except keys and time ranges. Views have merged IDs resolved,
+ * Returns a function that checks all of a search's filters except keys and time ranges. Views have merged IDs resolved,
  * so `search` must too (resolveMergedFilters).
  */
 export const createContactMatcher = (search: ContactSearch) => {

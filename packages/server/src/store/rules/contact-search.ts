@@ -60,10 +60,10 @@ export const termsOfContact = (
   ]),
 ];
 
-/** Returns the part of a range after a position, in page order. */
+/** Returns what is left of a range after a position, in page order. */
 export const restOf = (range: KeyRange, place: SearchPosition, descending: boolean): KeyRange =>
   descending ? { ...range, before: place } : { ...range, after: place };
-/** Returns the part of a range before a position, in page order. */
+/** Returns what a range contains before a position, in page order. */
 export const partBefore = (range: KeyRange, place: SearchPosition, descending: boolean): KeyRange =>
   descending ? { ...range, after: place } : { ...range, before: place };
 
@@ -120,7 +120,7 @@ export type SortKey = 'created' | 'seen';
 export const keyOf = (sort: SortKey, { createdTime, lastSeen }: Pick<Found, 'createdTime' | 'lastSeen'>): number =>
   sort === 'created' ? createdTime : lastSeen;
 
-/** Compares positions in the order of the index. */
+/** Compares positions in index order. */
 export const byKey = (a: SearchPosition, b: SearchPosition): number => a.key - b.key || a.contact - b.contact;
 const isWithin = ({ after, before }: KeyRange, end: SearchPosition) => byKey(after, end) < 0 && byKey(end, before) < 0;
 

@@ -11,7 +11,7 @@ export interface EventRow extends Omit<EventValues, 'timeReplaced'> {
   readonly contact: number | null;
   readonly receivedTime: number;
   readonly timeReplaced: 0 | 1;
-  /** Null if unknown, or if only the stored key of the event reveals it. */
+  /** Null if unknown, or if only the event's stored key reveals it. */
   readonly server: SentByServer;
 }
 

@@ -4,7 +4,10 @@
  */
 import { hash } from 'node:crypto';
 
-/** Stored as the token number of a request if only its hash is known. The hash includes the real token number. */
+/**
+ * Stored in place of a request's token number if only the request's hash is known. The hash includes the real token
+ * number.
+ */
 export const tokenInKey = 0;
 
 const blockBytes = 64;
@@ -45,7 +48,7 @@ export const toBytes = (key: string): Buffer => Buffer.from(key, 'latin1');
 export type SentByServer = 0 | 1 | null;
 
 /**
- * Keys depend on the kind of token, so that an event from a page cannot make the server's event with the same eventUUID
+ * Keys depend on the token kind, so that an event from a page cannot make the server's event with the same eventUUID
  * count as a repeat. A key without a kind matches both.
  */
 const eventKeyNames = { 0: 'event of a browser', 1: 'event of a server', null: 'event' } as const;
@@ -64,10 +67,10 @@ export interface SentRequest {
 export const createIdempotencyKeys = (secret: Buffer) => {
   const keyOf = createHasher(secret);
   return {
-    /** Returns the key of an event. `holder` is the user or, for an event without a user, the negated contact. */
+    /** Returns an event's key. `holder` is the user or, for an event without a user, the negated contact. */
     eventKey: (holder: number, eventUUID: string, server: SentByServer): string =>
       keyOf(`${eventKeyNames[`${server}`]}\n${holder}\n${eventUUID}`),
-    /** Returns the key of a request, formatted as a UUID. */
+    /** Returns a request's key, formatted as a UUID. */
     requestKey: ({ requestUUID, token }: Omit<SentRequest, 'user'>): string =>
       toUUID(keyOf(`request\n${token}\n${requestUUID}`)),
   };

@@ -57,7 +57,7 @@ export const listChanges = (changes: ImportChanges): ContactImport['changes'] =>
 export const isChanged = (before: RecordedValues, after: RecordedValues): boolean =>
   Object.keys(addChanges({}, before, after)).some((name) => name !== updatedTime);
 
-/** Omits the values of a request that the contact already has. */
+/** Omits request values that the contact already has. */
 export const withoutPresent = (
   { fields, tags, attributes }: Pick<NewContact, 'fields' | 'tags' | 'attributes'>,
   present: RecordedValues,

@@ -1,7 +1,7 @@
 /**
  * Chooses the events received before `time` from `candidates`, the oldest events in order. A received time after `now`
- * comes from a clock that was ahead. Such an event counts as received at the time of the next event whose time is
- * plausible.
+ * comes from a clock that was ahead. Such an event counts as received at the same time as the next event with a
+ * plausible time.
  *
  * `ahead` are the candidates that depend on the first plausible event after the last candidate.
  */

@@ -36,7 +36,7 @@ const count = (sum: Sum, time: number) => {
   sum.lastTime = Math.max(sum.lastTime, time);
 };
 
-/** Returns the inner map of a key. Nested maps with number keys are three times as fast as one map with string keys. */
+/** Returns a key's inner map. Nested maps with number keys are three times as fast as one map with string keys. */
 const branch = <Value>(tree: Map<number, Map<number, Value>>, key: number): Map<number, Value> => {
   const child = tree.get(key) ?? new Map<number, Value>();
   tree.set(key, child);
@@ -78,7 +78,7 @@ export const createSums = () => {
       for (const ofQuarter of totals.get(account)?.values() ?? []) if (ofQuarter.has(eventID)) return true;
       return false;
     },
-    /** Returns the sums of the events added since the last call. */
+    /** Returns the sums over the events added since the last call. */
     take() {
       const taken = sums;
       sums = none();

@@ -82,7 +82,7 @@ const withAudit = (runOperation: OperationRunner, writes: Writes): Writes => {
   return { ...writes, ...Object.fromEntries(audited) };
 };
 
-/** Creates the parts of a write engine, several of which have state in memory. */
+/** Creates a write engine's parts, several of which have state in memory. */
 const createParts = (db: Connection, tuning: Tuning) => {
   const { eventsPerMove, eventsPerSettling, rowsPerDetaching } = tuning;
   const sequencer = createSequencer(db);
@@ -150,7 +150,7 @@ const createWrites = (db: Connection, parts: ReturnType<typeof createParts>): Wr
 
 export const createWriteEngine = (db: Connection, tuning: Tuning = {}) => {
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
-  // Read before anything else, so that all later commits of other processes are noticed.
+  // Read before anything else, so that all later commits by other processes are noticed.
   let lastDataVersion = dataVersion.get();
   const parts = createParts(db, tuning);
   const { sequencer, users, catalogues, recentKeys, dedup, rollups, detaching, erasures, log } = parts;

@@ -30,7 +30,7 @@ describe('a SQLite file store', () => {
   // would dominate its duration.
   if (kind === 'segments') describeStore('SQLite in a file, with its threads', () => open(smallSegments));
 
-  test('passes the sizes of blocks and segments to the writer thread', async () => {
+  test('passes block and segment sizes to the writer thread', async () => {
     const store = await open(smallSegments);
     const { server } = await createSite(store);
     const { eventsPerSegment = 0, eventsPerBlock = 0 } = smallSegments;
@@ -43,7 +43,7 @@ describe('a SQLite file store', () => {
     expect(await store.close()).toBeUndefined();
   });
 
-  test('leaves no index term of an erased contact in the files', async () => {
+  test('leaves none of an erased contact’s index terms in the files', async () => {
     const store = await open();
     const { server, account, erase } = await createSite(store);
     const attributes = [['phone', '+49 555 0123456']] as const;

@@ -9,7 +9,7 @@ export interface Tuning {
   readonly eventsPerCompaction?: number;
   /** The number of events after which recent rollups are moved. */
   readonly eventsPerMove?: number;
-  /** The number of events after which the keys of recent events are written. */
+  /** The number of events after which recent events' keys are written. */
   readonly eventsPerSettling?: number;
   /** The number of events that a segment indexes. */
   readonly eventsPerSegment?: number;

@@ -10,7 +10,7 @@ import { BoundedMap } from '../../../shared/bounded-map.ts';
 import type { Access } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 
-/** The size of the cache, which never contains unknown tokens. */
+/** The cache size. The cache never contains unknown tokens. */
 const maxCached = 10_000;
 
 /** The maximum number of token hashes in memory. For tokens beyond it, `wasTokenCreated` returns false. */
@@ -40,7 +40,7 @@ export const createAccessCache = (read: <Value>(work: (db: Connection) => Promis
   let version = 0;
   let silentSince = -Infinity;
 
-  /** Reads only the hashes of new tokens, which is safe because the numbers of deleted tokens are not reused. */
+  /** Reads only the hashes of new tokens, which is safe because deleted tokens' numbers are not reused. */
   const readNewHashes = async (db: Connection) => {
     const versionBefore = version;
     const rows = await db.all<{ token: number; hash: string }>(

@@ -7,7 +7,7 @@ import { runOperation } from '../transactions/operations.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
 interface DeletionParts {
-  /** Deletes up to `limit` events of an account. Returns how many. */
+  /** Deletes up to `limit` of an account's events. Returns the number of deleted events. */
   deleteEventsOf(db: Transaction, limit: number): Promise<number>;
 }
 
@@ -22,7 +22,7 @@ const tables = [
   'webhook_fact',
 ] as const;
 
-/** Returns SQL that deletes up to $2 rows of an account. */
+/** Returns SQL that deletes up to $2 of an account's rows. */
 const deleteSQL = (table: (typeof tables)[number]): string =>
   table === 'event_repeat'
     ? // Rows in different partitions can have the same ctid.

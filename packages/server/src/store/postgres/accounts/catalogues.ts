@@ -1,4 +1,4 @@
-/** Catalogues: checks, adds and removes the IDs of an account, and caches each account's listed IDs. */
+/** Catalogues: checks, adds and removes an account's IDs, and caches each account's listed IDs. */
 import { canonicalName } from '@firsthand/contract/fields';
 import { limits } from '@firsthand/contract/limits';
 import { BoundedMap } from '../../../shared/bounded-map.ts';
@@ -241,7 +241,7 @@ export const createCatalogueWriter = () => {
 };
 export type CatalogueWriter = ReturnType<typeof createCatalogueWriter>;
 
-/** Returns a function that looks up the names of profiles and tags. */
+/** Returns a function that looks up profile and tag names. */
 export const readNames = async (db: Connection, account: number): Promise<NameOf> => {
   const rows = await db.all<{ kind: 'profile' | 'tag'; id: string; name: string }>(
     "SELECT kind, id, name FROM catalogue WHERE account = $1 AND kind IN ('profile', 'tag')",

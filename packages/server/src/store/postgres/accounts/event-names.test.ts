@@ -53,7 +53,7 @@ test('does not cache names that have changed since the version was read', async 
   expect(names.size()).toBe(0);
 });
 
-test('limits the size of the cache', async () => {
+test('limits the cache size', async () => {
   const account = accountWith({});
   const names = createEventNames();
   const eventIDs = Array.from({ length: 1_000 }, (_, nth) => nth);
@@ -64,6 +64,6 @@ test('limits the size of the cache', async () => {
   expect(names.size()).toBe(maxNames);
 });
 
-test('returns -1 as the version of a deleted account', async () => {
+test('returns -1 as a deleted account’s version', async () => {
   expect(await readVersion({ account: 1, get: async () => undefined } as unknown as AccountConnection)).toBe(-1);
 });

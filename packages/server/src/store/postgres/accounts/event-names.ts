@@ -2,9 +2,7 @@
 import { BoundedMap } from '../../../shared/bounded-map.ts';
 import type { AccountConnection } from '../database/connection.ts';
 
-/**
- * The size of the cache, up to about 20 MB. Names from earlier catalogue versions stay until newer names replace them.
- */
+/** The cache size, up to about 20 MB. Names from earlier catalogue versions stay until newer names replace them. */
 export const maxNames = 20_000;
 
 interface NameRow {

@@ -59,7 +59,7 @@ const evict = async (db: Transaction, token: number, surplus: Amount) => {
   await removeListed(db, evicted, 'evicted');
 };
 
-/** Returns the erasure of a contact with one of these names, if any. */
+/** Returns the erasure, if any, of a contact with one of these names. */
 type FindErasure = (db: Transaction, ...names: readonly string[]) => Promise<unknown>;
 
 export const createRefusedWriter = ({ findErasure }: { readonly findErasure: FindErasure }) => ({
@@ -167,7 +167,7 @@ export const createRefusedWriter = ({ findErasure }: { readonly findErasure: Fin
 });
 export type RefusedWriter = ReturnType<typeof createRefusedWriter>;
 
-/** Returns the accounts that have requests refused before a time. */
+/** Returns the accounts with requests that were refused before a time. */
 export const listRefusedBefore = async (db: Connection, time: number): Promise<number[]> => {
   const sql = 'SELECT DISTINCT account FROM refused_request WHERE "refusedTime" < $1';
   return (await db.all<{ account: number }>(sql, [time])).map(({ account }) => account);

@@ -44,7 +44,9 @@ const newestLinksOf = async (db: AccountConnection, marks: readonly Mark[]) => {
   return ({ user, contact }: Mark): number => newest.get(`${user} ${contact}`) ?? 0;
 };
 
-/** Returns up to `limits.openClaimsPerContact` claims of each contact, by precedence in its view (contact-view.ts). */
+/**
+ * Returns up to `limits.openClaimsPerContact` of each contact's claims, by precedence in its view (contact-view.ts).
+ */
 export const claimsOf = async (
   db: AccountConnection,
   contacts: readonly number[],

@@ -15,7 +15,7 @@ const identifierIn = ({ contactUUID, externalID, address }: Name) => {
   return address === undefined ? undefined : ({ name: 'address', value: address } as const);
 };
 
-/** `secret` is the key of the database's hashes. */
+/** `secret` is the database's HMAC key. */
 export const createContactFinder = (secret: Buffer) => {
   const hashOf = createNameHash(secret);
 
@@ -36,7 +36,7 @@ export const createContactFinder = (secret: Buffer) => {
     return place && get(db, place.contact);
   };
 
-  /** Returns the numbers of the contacts that have these external IDs. */
+  /** Returns the row numbers of the contacts with these external IDs. */
   const numbersByExternalID = async (
     db: AccountConnection,
     externalIDs: readonly string[],

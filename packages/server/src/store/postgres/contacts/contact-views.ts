@@ -33,7 +33,7 @@ export const rowsOf = async (db: AccountConnection, unmerged: readonly ContactRo
   return groups.map((group) => group.map((contact) => rows.get(contact) as ContactRow));
 };
 
-/** Returns the records of each group, a result of `rowsOf`. */
+/** Returns each group's records, a result of `rowsOf`. */
 export const recordsOf = async (
   db: AccountConnection,
   groups: readonly (readonly ContactRow[])[],
@@ -52,7 +52,7 @@ export const recordsOf = async (
   );
 };
 
-/** Returns the view of each group, a result of `rowsOf`. Without `merges`, values have the stored IDs. */
+/** Returns each group's view, a result of `rowsOf`. Without `merges`, values have the stored IDs. */
 export const viewsOf = async (
   db: AccountConnection,
   groups: readonly (readonly ContactRow[])[],

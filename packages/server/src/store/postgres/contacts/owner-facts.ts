@@ -2,7 +2,7 @@
  * Reads the contacts, users and statements that determine who owns a page's events, in as few steps as possible.
  *
  * Rows are found one by one with `CROSS JOIN LATERAL (… OFFSET 0)`. With `= ANY`, PostgreSQL's generic plan can read
- * all rows of an account, because most accounts have few rows.
+ * all of an account's rows, because most accounts have few rows.
  */
 import type { StatementWithClaim } from '../../rules/links.ts';
 import type { AccountConnection } from '../database/connection.ts';

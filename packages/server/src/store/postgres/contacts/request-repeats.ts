@@ -8,13 +8,11 @@ import { createIdempotencyKeys } from '../../rules/idempotency-keys.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import type { ContactFinder } from './contact-finder.ts';
 
-/** `secret` is the key of the database's hashes. */
+/** `secret` is the database's HMAC key. */
 export const createRequestRepeats = (secret: Buffer, finder: ContactFinder) => {
   const { requestKey } = createIdempotencyKeys(secret);
   return {
-    /**
-     * Deletes all requests that created one of these contacts; returns the names of these requests (requestKeyName).
-     */
+    /** Deletes all requests that created one of these contacts; returns their names (requestKeyName). */
     async eraseOf(db: Transaction, contacts: readonly number[]): Promise<string[]> {
       const rows = await db.all<{ user: number; key: string }>(
         'DELETE FROM request_repeat WHERE account = $1 AND contact = ANY ($2::bigint[]) RETURNING "user", key',

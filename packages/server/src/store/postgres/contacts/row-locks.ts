@@ -15,7 +15,7 @@ import { usersOf } from './statements.ts';
 const lockUsersSQL =
   'SELECT "user" FROM "user" WHERE account = $1 AND "user" = ANY ($2::bigint[]) ORDER BY "user" FOR NO KEY UPDATE';
 
-/** Locks the rows of users. A transaction must hold a user's row to add statements. */
+/** Locks users' rows. A transaction must hold a user's row to add statements. */
 export const lockUsers = (db: AccountConnection, users: readonly number[]): Promise<unknown> =>
   db.all(lockUsersSQL, [db.account, users]);
 
@@ -51,7 +51,7 @@ export const lockContactKeys = async (db: AccountConnection, rows: readonly Cont
   ]);
 };
 
-/** Whether two versions of a contact's row have the same keys. */
+/** Whether two versions of a contact row have the same keys. */
 export const haveEqualKeys = (one: ContactRow, other: ContactRow | undefined): boolean =>
   one.contactEmailaddress === other?.contactEmailaddress && one.contactExternalID === other?.contactExternalID;
 

@@ -105,7 +105,7 @@ export const firstLinksOf = async (
   return new Map(rows.map(({ claim, first }) => [claim, String(first)]));
 };
 
-/** Returns up to `limit` links to these contacts after a sequence, ascending, and the number of all their links. */
+/** Returns up to `limit` links to these contacts after a sequence, ascending, and the total number of their links. */
 export const linksAfter = async (
   db: AccountConnection,
   contacts: readonly number[],
@@ -126,7 +126,7 @@ export const linksAfter = async (
   return { links: rows.map((row) => toStatement(row, marks.get(row.claim ?? 0))), count };
 };
 
-/** Returns all users that were ever linked to one of these contacts. */
+/** Returns all users ever linked to one of these contacts. */
 export const usersOf = async (db: AccountConnection, contacts: readonly number[]): Promise<number[]> => {
   const rows = await db.all<{ user: number }>(
     'SELECT DISTINCT "user" FROM contact_user WHERE account = $1 AND contact = ANY ($2::bigint[])',

@@ -25,7 +25,7 @@ interface Creation {
   readonly withEvent: boolean;
 }
 
-/** The size of the cache of users. */
+/** The size of the user cache. */
 const maxCached = 50_000;
 
 export const keyOfUser = ({ account, userUUID }: UserName): string => `${account} ${userUUID}`;
@@ -91,7 +91,7 @@ const insertChangedContacts = createBatchStatement(
       (SELECT max(v.sequence) FROM statement v WHERE ${ofAccount('v')} AND v."user" = s."user" AND v.verified AND v.voided = 0), 0)`,
 );
 
-/** Returns the current day of one of a transaction's accounts. */
+/** Returns the current day of one of the transaction's accounts. */
 const dayIn = (db: Transaction, account: number): number => db.of(account).currentDay.day;
 
 /** SQL for the number of the user with the userUUID $2. */

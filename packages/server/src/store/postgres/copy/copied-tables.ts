@@ -25,7 +25,7 @@ interface CopiedTable {
 const each = (words: string, create: (name: string) => Convert) =>
   Object.fromEntries((words.match(/\w+/g) ?? []).map((name) => [name, create(name)]));
 
-/** Copies the rows of a table. */
+/** Copies a table's rows. */
 export const copyTable = async (
   client: pg.Client,
   { from, to = from, columns = '', booleans = '', computed = {}, only = () => true }: CopiedTable,
@@ -205,7 +205,7 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
     await accountsBy('token', 'token'),
     await accountsBy('erasure', 'erasure'),
   ];
-  /** Undefined for an event of an erased contact, which needs no key: repeats of it are refused anyway. */
+  /** Undefined for an erased contact's event, which needs no key: repeats of it are refused anyway. */
   const ofHolder = ({ holder }: ExportedRow): number | undefined =>
     (holder as number) > 0 ? ofUser({ user: holder as number }) : ofContact({ contact: -(holder as number) });
   const account = (of: (row: ExportedRow) => number | undefined) => ({

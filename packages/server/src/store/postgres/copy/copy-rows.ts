@@ -32,7 +32,7 @@ async function* chunksOf(rows: Chunks<readonly CopiedValue[]>): AsyncGenerator<s
   yield chunk;
 }
 
-/** Copies rows into columns of a table, atomically. The connection must not be pipelined (`openCopyConnection`). */
+/** Copies rows into a table's columns, atomically. The connection must not be pipelined (`openCopyConnection`). */
 export const copyRows = async (
   client: pg.Client,
   table: string,

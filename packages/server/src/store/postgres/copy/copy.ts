@@ -59,7 +59,7 @@ const begin = async (client: pg.Client, exported: DatabaseExport): Promise<void>
     .slice(0, dedupDays);
   for (const each of [...months, day]) await client.query(monthSQL(each));
   for (const each of repeatDays) await client.query(repeatsSQL(each));
-  // Includes erased repeats, because it is unknown whether their keys include the token kind.
+  // Includes erased repeats, because their keys may or may not include the token kind.
   const withEither = ofEither.size + erased.size > 0;
   await client.query('INSERT INTO kept_day (day, keyed, "ofEither") SELECT unnest($1::integer[]), true, $2', [
     repeatDays,

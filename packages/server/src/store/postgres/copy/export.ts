@@ -27,14 +27,14 @@ import { type StoredRow, toEvent } from '../events/event-presenter.ts';
 import { runOperation } from '../transactions/operations.ts';
 
 const rowsPerFetch = 1_000;
-/** The number of sequences that a page covers. After a page of large events, the next page covers fewer. */
+/** The number of sequences in a page's range. After a page of large events, the next page covers fewer. */
 const sequencesPerPage = { min: 100, max: 1_000 };
 /** If a page's bodies exceed this size, the next page is smaller. */
 const bytesPerPage = 4 * 1024 * 1024;
 
 const fieldColumns = plainFields.map((name) => `said -> 'fields' ->> '${name}' AS "${name}"`);
 
-/** SQL for the rows of each table. */
+/** SQL for each table's rows. */
 const rowsSQL: Readonly<Record<ExportedTable, string>> = {
   account: `
     SELECT account, "accountUUID", "accountName", "accountOrigin"::text, "accountTimezone", "accountCurrency",
@@ -122,7 +122,7 @@ const rowsSQL: Readonly<Record<ExportedTable, string>> = {
   refused_count: 'SELECT token, listed, "listedBytes", evicted, erased, replayed FROM refused_count',
 };
 
-/** SQL for a page of a day's events. Uses the index by account, because no index orders the events of all accounts. */
+/** SQL for a page of a day's events. Uses the index by account, because no index orders all accounts' events. */
 const eventsSQL = `
   SELECT * FROM event
   WHERE account = ANY ($1::integer[]) AND day = $2 AND ${within('account', '$3::bigint', '$4::bigint')} ORDER BY sequence LIMIT $5`;

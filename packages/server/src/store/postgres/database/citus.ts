@@ -109,10 +109,10 @@ export const listUnsafeWorkers = (db: Connection): Promise<{ name: string; answe
      WHERE NOT success OR result LIKE '% off%' ORDER BY name`,
   );
 
-/** Throws StoreUnusable while a crash of a worker could undo a commit. */
+/** Throws StoreUnusable while a worker's crash could undo a commit. */
 export const requireSafeWorkers = async (db: Connection): Promise<void> => {
   const [worker] = await listUnsafeWorkers(db);
-  if (worker) throw new StoreUnusable(`a crash of a worker could undo a commit: ${worker.name}: ${worker.answer}`);
+  if (worker) throw new StoreUnusable(`a worker’s crash could undo a commit: ${worker.name}: ${worker.answer}`);
 };
 
 /**

@@ -201,7 +201,7 @@ test.each([
   'SSL SYSCALL error: EOF detected',
   'could not receive data from server: Connection reset by peer',
   'no connection to the server',
-])('treats the loss of a worker as transient: %s', (message) => {
+])('treats a lost worker as transient: %s', (message) => {
   expect(isTransient(Object.assign(new Error(message), { code: 'XX000' }))).toBe(true);
 });
 

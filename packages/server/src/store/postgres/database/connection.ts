@@ -137,7 +137,7 @@ const runScript = async (client: pg.ClientBase, sql: string, pace?: 'unhurried')
   return (Array.isArray(results) ? results : [results]).map(({ rows }) => rows);
 };
 
-/** Wraps a plain connection in the interface of pool connections. */
+/** Wraps a plain connection in the pool connection interface. */
 export const toScriptedConnection = (client: pg.ClientBase): ScriptedConnection => ({
   ...toConnection(createSend(client)),
   script: (sql, pace) => runScript(client, sql, pace),
@@ -264,8 +264,8 @@ export const setLocally = async (
  */
 const clusterSettings = "SET citus.propagate_set_commands = 'local'; SET citus.multi_shard_modify_mode = 'sequential'";
 /**
- * Restores Citus' default, which is to run on the shards of a worker in parallel, for transactions on large tables or
- * with locks on all shards.
+ * Restores Citus' default, which is to run on a worker's shards in parallel, for transactions on large tables or with
+ * locks on all shards.
  */
 export const parallelShardSettings = ["SET LOCAL citus.multi_shard_modify_mode = 'parallel'"];
 

@@ -17,7 +17,7 @@ import {
 
 const toDay = (time: number): number => Math.floor(time / dayMilliseconds);
 
-/** Returns the month of a day: its name in the table's name, its first day, and the first day of the next month. */
+/** Returns a day's month: its part of the table name, its first day, and the first day of the next month. */
 export const monthOf = (day: number) => {
   const date = new Date(day * dayMilliseconds);
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
@@ -64,7 +64,7 @@ const createPartitions = async (db: HeldConnection, day: number): Promise<void> 
 
 /**
  * Adds the day to `kept_day` and creates its partitions, unless another server has done so. Does not block writes.
- * Returns the number of days.
+ * Returns the number of prepared days.
  */
 export const prepareDay = async (db: HeldConnection, day: number): Promise<number> => {
   await db.script(
@@ -85,7 +85,7 @@ export const maxDays = 3 * dedupDays;
 
 /**
  * Runs a step in a transaction that holds prepareDay's locks. Does nothing if another server holds them. Times out
- * within seconds if a machine of a cluster hangs, because other servers may wait for the locks.
+ * within seconds if a machine in a cluster hangs, because other servers may wait for the locks.
  */
 const runWithDayLock = async (
   db: HeldConnection,
@@ -149,7 +149,7 @@ export const dropOldDays = async (db: HeldConnection, now: number): Promise<void
   const kept = new Set(lastDays.flatMap((last) => started.filter((day) => day <= last).slice(0, dedupDays)));
   for (const day of started.filter((each) => !kept.has(each)).reverse()) {
     // Deletes in a separate transaction, before the tables are locked, because deleting can take a long time and needs
-    // every machine of a cluster.
+    // every machine in a cluster.
     await setLocally(db, ['BEGIN', ...inParallel]);
     await db.script(`SELECT pg_advisory_xact_lock_shared(${lockKeys.structure})`);
     for (const table of ['erased_repeat', 'request_repeat']) await db.run(`DELETE FROM ${table} WHERE day = $1`, [day]);
@@ -209,9 +209,9 @@ export const startPartitionJob = (
 const maxMaintenanceGap = defaultPauses.first + 2 * defaultPauses.usual;
 
 /**
- * Returns the day after `now`, whether its partitions exist, and whether they are due. They are due if a server has
- * been running for at least `gracePeriod` milliseconds, today began at least that long ago, and a recent day has started
- * (prepareNextDays).
+ * Returns the day after `now`, whether its partitions exist, and whether they are due. These are due if a server has
+ * been running for at least `gracePeriod` milliseconds, today began at least that long ago, and a recent day has
+ * started (prepareNextDays).
  */
 export const examineNextDay = async (
   db: Connection,

@@ -121,8 +121,8 @@ const examine = async (db: HeldConnection, options: ExamineOptions): Promise<Fin
 };
 
 /**
- * Returns the findings about a database; a finding that is not `ok` needs an operator's attention. Changes no rows of
- * accounts. On a cluster, sequences can skip numbers (`skipLostNumbers`).
+ * Returns the findings about a database; a finding that is not `ok` needs an operator's attention. Changes no account
+ * rows. On a cluster, sequences can skip numbers (`skipLostNumbers`).
  */
 export const examineDatabase = async (databaseURL: string, options: ExamineOptions): Promise<Finding[]> => {
   try {

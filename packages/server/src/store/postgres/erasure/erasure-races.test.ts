@@ -288,7 +288,7 @@ test('does not accept a claim that is dropped in the meantime', async () => {
   const accepting = site.acceptClaim(handle);
   const refused = expectRefusal(accepting, 'unknown_claim', 'claimID');
   await blocked;
-  // Deletes the claim, as the server does when the user exceeds the limit of claims.
+  // Deletes the claim, as the server does when the user exceeds the claim limit.
   await querySQL(databaseURL, 'DELETE FROM statement_place; DELETE FROM statement; DELETE FROM contact_user');
   await querySQL(databaseURL, 'DELETE FROM claim_name; DELETE FROM claim');
   release();

@@ -57,7 +57,7 @@ const readReceipt = async (db: Transaction, erasure: number, contactUUID: string
 };
 
 /**
- * Records the stretches of users' histories that the group's contacts own. Reads hide these events until they are
+ * Records the stretches of user histories that the group's contacts own. Reads hide these events until they are
  * deleted.
  */
 const eraseStretches = async (
@@ -201,7 +201,7 @@ const hashesOf = async ({ finder }: ErasureParts, account: number, names: readon
   return hashes;
 };
 
-/** Erases the contacts of one person; returns the number of the erasure. */
+/** Erases one person's contacts; returns the erasure's row number. */
 const eraseGroup = async (
   parts: ErasureParts,
   db: Transaction,
@@ -279,7 +279,7 @@ const undoPartsOf = ({ finder, repeats }: ErasureParts, db: Transaction): UndoPa
   },
 });
 
-/** Deletes some events, links or contacts of an undone import. Returns whether there was anything to do. */
+/** Deletes some of an undone import's events, links or contacts. Returns whether there was anything to do. */
 const continueUndo = async (parts: ErasureParts, db: Transaction): Promise<boolean> => {
   const { users, dedup } = parts;
   const undoing = await runOperation(db, findUndoing(db.account));
@@ -374,7 +374,7 @@ export const createErasures = (parts: ErasureParts) => {
       return true;
     },
 
-    /** Deletes up to `limit` events of an account. Returns the number of deleted events. */
+    /** Deletes up to `limit` of an account's events. Returns the number of deleted events. */
     async deleteEventsOf(db: Transaction, limit: number): Promise<number> {
       const events = await db.all<{ sequence: number; day: number }>(
         `SELECT sequence, day FROM event WHERE account = $1 ORDER BY ${inGroups('account')} LIMIT $2`,

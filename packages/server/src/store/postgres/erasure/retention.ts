@@ -6,7 +6,7 @@ interface Parts {
   readonly listAccounts: () => Promise<readonly number[]>;
   /** Returns the accounts with requests that were refused before a time. */
   readonly listRefusedBefore: (time: number) => Promise<readonly number[]>;
-  /** Deletes the oldest rows of one account. Returns the numbers of deleted rows. */
+  /** Deletes one account's oldest rows. Returns the numbers of deleted rows. */
   readonly deleteOf: (request: OldOfAccount) => Promise<{ readonly events: number; readonly refused: number }>;
 }
 

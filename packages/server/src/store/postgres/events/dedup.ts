@@ -75,7 +75,7 @@ const toKey = (hexadecimal: string) => Buffer.from(hexadecimal, 'hex').toString(
 
 /** The kinds of repeats that a database may contain. */
 export interface StoredRepeats {
-  /** The key of the database's hashes. */
+  /** The database's HMAC key. */
   readonly secret: Buffer;
   /** Keys without a holder (erased_repeat), which come from a copied database. */
   readonly withErased: boolean;

@@ -109,7 +109,7 @@ export const createBodies = (expected: number) => {
   };
 };
 
-/** Returns the body of each event. */
+/** Returns each event's body. */
 export const toBodies = (events: readonly (NewBody & { readonly receivedTime: number })[]): Buffer[] => {
   const bodies = createBodies(events.length);
   for (const event of events) bodies.add(event, event.receivedTime);

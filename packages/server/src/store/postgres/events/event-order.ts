@@ -4,7 +4,7 @@
  * groups in order and sorts one at a time (Incremental Sort, PostgreSQL 13).
  */
 
-/** The size of a group as a power of two. To read one event, PostgreSQL reads at most one group. */
+/** A group's size as a power of two. To read one event, PostgreSQL reads at most one group. */
 const bits = { holder: 10, account: 8 } as const;
 
 /** The first column of an index. */
@@ -21,7 +21,7 @@ export const within = (by: OrderedBy, after: string, through: string): string =>
   `sequence > ${after} AND sequence <= ${through}
    AND ${sequenceGroup(by)} >= ${sequenceGroup(by, after)} AND ${sequenceGroup(by)} <= ${sequenceGroup(by, through)}`;
 
-/** Returns SQL for ORDER BY in the order of the index. */
+/** Returns SQL for ORDER BY in index order. */
 export const inGroups = (by: OrderedBy, order: 'ASC' | 'DESC' = 'ASC'): string =>
   `${sequenceGroup(by)} ${order}, sequence ${order}`;
 

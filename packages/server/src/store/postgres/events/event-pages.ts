@@ -32,7 +32,7 @@ interface Range {
   readonly last: number;
 }
 
-/** Groups the days of a query into ascending ranges, one for each month, which is a partition. */
+/** Groups a query's days into ascending ranges, one for each month, which is a partition. */
 export const rangesOf = (days: readonly DaySpan[], bounds: { after: number; through: number }): Range[] => {
   const ranges: Range[] = [];
   let end = -Infinity;

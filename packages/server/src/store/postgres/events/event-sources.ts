@@ -20,7 +20,7 @@ export interface Stretch {
   readonly holder: number;
   readonly after: number;
   readonly through: number;
-  /** Only events of this user. Null for the events of all users. */
+  /** Only this user's events. Null for all users' events. */
   readonly user: number | null;
 }
 
@@ -47,7 +47,7 @@ const span = (days: readonly ActiveDays[]): Source['days'] => ({
 });
 
 export const createEventSources = (contacts: ContactFinder) => {
-  /** Returns the stretches of users' histories that the contact owns, and events logged with its contactUUID. */
+  /** Returns the stretches of user histories that the contact owns, and events logged with its contactUUID. */
   const ofContact = async (
     db: AccountConnection,
     named: Omit<NamedContact, 'account'>,
@@ -74,7 +74,7 @@ export const createEventSources = (contacts: ContactFinder) => {
     return { stretches: [...stretches, ...direct], days: span([...active, ...facts.contacts]), facts };
   };
 
-  /** Returns the events of a user, including those that were also logged with a contact. */
+  /** Returns a user's events, including those that were also logged with a contact. */
   const ofUser = async (db: AccountConnection, userUUID: string): Promise<Source> => {
     const { loggedWith, ...facts } = await readUserWithContacts(db, userUUID);
     const stretches = facts.users.flatMap(({ user }): Stretch[] => [
@@ -84,7 +84,7 @@ export const createEventSources = (contacts: ContactFinder) => {
     return { stretches, days: span(facts.users), facts };
   };
 
-  /** Returns the source of a query. Throws a Refusal if the contactUUID does not identify a contact. */
+  /** Returns a query's source. Throws a Refusal if the contactUUID does not identify a contact. */
   return async (
     db: AccountConnection,
     { userUUID, contactUUID, externalID }: Pick<EventQuery, 'userUUID' | 'contactUUID' | 'externalID'>,

@@ -35,7 +35,7 @@ interface Entry extends EventSubject {
   readonly event: NewEvent;
   /** The user of `name`, once it is found or created. */
   user: User | undefined;
-  /** The key of the event, once its user is known. */
+  /** The event's key, once its user is known. */
   key: EventKey | undefined;
   /** Why the event is refused, unless it is a repeat. */
   refusal: Refusal | undefined;
@@ -62,7 +62,7 @@ const catchRefusal = (work: () => void): Refusal | undefined => {
   return undefined;
 };
 
-/** Returns the distinct names of users that are not resolved yet. */
+/** Returns the distinct names of unresolved users. */
 const unresolvedUsers = (entries: readonly Entry[]): UserName[] => {
   const names = new Map<string, UserName>();
   for (const { name, user } of entries) if (name !== null && !user) names.set(keyOfUser(name), name);

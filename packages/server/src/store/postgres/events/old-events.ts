@@ -1,4 +1,4 @@
-/** Finds the oldest events of an account, even if some received times are implausible. */
+/** Finds an account's oldest events, even if some received times are implausible. */
 import type { EventRow } from '../../rules/event-row.ts';
 import { chooseOld } from '../../rules/old-events.ts';
 import type { AccountConnection } from '../database/connection.ts';

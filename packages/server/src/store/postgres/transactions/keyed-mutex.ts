@@ -4,7 +4,7 @@
  */
 import { Refusal } from '../../../shared/refusal.ts';
 
-/** Equals the lock timeout of a statement (connection.ts). */
+/** Equals a statement's lock timeout (connection.ts). */
 const maxWaitMilliseconds = 5_000;
 
 export const createKeyedMutex = () => {

@@ -1,4 +1,4 @@
-/** Runs operations that both databases share (store/operations/), in the transaction of a connection. */
+/** Runs operations that both databases share (store/operations/), in a connection's transaction. */
 import { isQuery, type Operation, pause, type Result, type Step, toPostgres } from '../../operations/operation.ts';
 import type { Connection } from '../database/connection.ts';
 

@@ -5,17 +5,17 @@
  * uncommitted. A reader that continues after 8 would never see 7. So a reader continues after a *settled* sequence: all
  * sequences up to it are committed or never will be. Advisory locks show which sequence is settled:
  *
- *   - Before a transaction draws, it reads its floor, the last sequence drawn by any transaction. Until it ends, it
- *     holds two locks: one for its account, and one whose key includes the floor. All sequences that it draws are above
- *     its floor.
- *   - A reader of an account reads the last sequence drawn, L, then the floors of those that hold the account's lock,
- *     and only then takes its snapshot. The settled sequence is the least of L and these floors. If the reader briefly
- *     gets the account's lock exclusively, no transaction held it, so there are no floors.
+ * - Before a transaction draws, it reads its floor, the last sequence drawn by any transaction. Until it ends, it holds
+ *   two locks: one for its account, and one whose key includes the floor. All sequences that it draws are above its
+ *   floor.
+ * - A reader of an account reads the last sequence drawn, L, then the floors of those that hold the account's lock, and
+ *   only then takes its snapshot. The settled sequence is the least of L and these floors. If the reader briefly gets
+ *   the account's lock exclusively, no transaction held it, so there are no floors.
  *
  * Proof that the snapshot misses nothing at or below the settled sequence: let s be drawn, with s <= settled <= L. s
  * was drawn before L was read, so its transaction held its lock by then, with a floor below s. If the lock had still
  * been held when the locks were read, settled would be at most this floor, below s. So the lock had been released, and
- * PostgreSQL releases the locks of a transaction only after others see its commit (CommitTransaction in xact.c:
+ * PostgreSQL releases a transaction's locks only after others see its commit (CommitTransaction in xact.c:
  * ProcArrayEndTransaction comes before ResourceOwnerRelease). The snapshot was taken later still: it shows s, or s was
  * rolled back.
  *
@@ -25,8 +25,8 @@
  * Contacts, refused requests and owner changes are listed by separate numbers, which are drawn and committed in the
  * same way. The floor does not limit these numbers, so a reader waits for all transactions that hold one:
  *
- *   - A reader reads the last number drawn, L, then which transactions hold a floor. When all of these have ended, it
- *     takes its snapshot and reads the rows with numbers up to L.
+ * - A reader reads the last number drawn, L, then which transactions hold a floor. When all of these have ended, it
+ *   takes its snapshot and reads the rows with numbers up to L.
  *
  * Proof that the snapshot misses none of these rows: let n be drawn, with n <= L. n was drawn before L was read, by a
  * transaction that held its floor by then. So the reader waited for this transaction, or its locks were already
@@ -44,7 +44,7 @@ import { type Connection, type HeldConnection, lockKeys } from '../database/conn
 /** The state of an account, from `account_position`. */
 export interface AccountState extends CurrentDay, CatalogueSettings, Pick<AccountCatalogues, 'nextEventID'> {
   readonly account: number;
-  /** Increases with each change of the account's catalogues. */
+  /** Increases with each change to the account's catalogues. */
   readonly version: number;
 }
 
@@ -118,7 +118,7 @@ export const drawNumbers = async (
   count: number,
 ): Promise<number[]> => {
   if (count === 0) return [];
-  // Selects one row of text, because reading a row per number would take longer than drawing the number.
+  // Selects all numbers as a single text, because reading a row per number would take longer than drawing the number.
   const { drawn } = await db.one<{ drawn: string }>(
     `SELECT string_agg(nextval('${numbers}')::text, ' ') AS drawn FROM generate_series(1, $1)`,
     [count],
@@ -165,7 +165,7 @@ export const readSettled = (db: Reads, account: number): Promise<Settled> =>
 /** The pause doubles after each query, to limit the load of a long wait. */
 const firstPauseMilliseconds = 2;
 const maxPauseMilliseconds = 50;
-/** Shorter than the time after which PostgreSQL ends the transaction of a stopped server. */
+/** Shorter than the time after which PostgreSQL ends a stopped server's transaction. */
 const maxWaitMilliseconds = 4_000;
 
 /** Polls until `condition` returns true. Throws Refusal('unavailable') after `maxWaitMilliseconds`. */
@@ -206,7 +206,8 @@ const writersSQL = (account: number, numbers: keyof typeof lastSQL) => `
   SELECT held.writer ${heldFloors(account)}`;
 
 /**
- * Like `waitForSettled`, for the numbers of contacts, refused requests or owner changes. Returns the last number drawn.
+ * Like `waitForSettled`, for the row numbers of contacts, refused requests or owner changes. Returns the last number
+ * drawn.
  */
 export const waitForWriters = async (
   db: ScriptRunner,

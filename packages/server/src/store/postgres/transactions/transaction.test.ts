@@ -74,7 +74,7 @@ describe('a transaction', () => {
       return rows.map((row) => row.day - today);
     };
 
-    test('starts the day for all accounts of the transaction together', async () => {
+    test('starts the day for all of the transaction’s accounts together', async () => {
       const [first, second, third] = accounts as [number, number, number];
       const taking = vi.spyOn(pool, 'take');
       expect(await writeOn(1, first, second, third)).toEqual([today + 1, today + 1, today + 1]);

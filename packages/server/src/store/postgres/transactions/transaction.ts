@@ -1,4 +1,4 @@
-/** The only place where operations of the store begin and commit transactions. */
+/** The only place where store operations begin and commit transactions. */
 import { Refusal } from '../../../shared/refusal.ts';
 import { type CurrentDay, startsNewDay } from '../../rules/received-day.ts';
 import {
@@ -245,8 +245,8 @@ const prepareDays = async (pool: ConnectionPool, { days, receivedTime }: DaysMis
 };
 
 /**
- * Runs work in one transaction, which is committed and synced when the promise resolves. The work gets the transaction
- * of the first account, and may run several times: after conflicts, and on a new day.
+ * Runs work in one transaction, which is committed and synced when the promise resolves. The work gets the first
+ * account's transaction, and may run several times: after conflicts, and on a new day.
  */
 export const write = async <Value>(
   pool: ConnectionPool,
@@ -293,8 +293,8 @@ const moments = {
 export type Moment = keyof typeof moments;
 
 /**
- * Runs reads of an account in one snapshot. With `all …`, first waits until everything acknowledged earlier is settled.
- * `settings` are SQL statements that change settings of the transaction.
+ * Runs an account's reads in one snapshot. With `all …`, first waits until everything acknowledged earlier is settled.
+ * `settings` are SQL statements that change the transaction's settings.
  */
 export const readSnapshot = <Value>(
   pool: ConnectionPool,

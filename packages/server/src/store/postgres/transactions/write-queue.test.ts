@@ -12,7 +12,7 @@ const batchOf = (count: number): EventBatch => ({
   events: Array.from({ length: count }, () => newEvent()),
 });
 
-/** Creates a store whose commits wait until `finish`. `fails` returns the error of a commit, if any. */
+/** Creates a store whose commits wait until `finish`. `fails` returns a commit's error, if any. */
 const createFakeStore = (fails: (batches: readonly EventBatch[]) => Error | undefined = () => undefined) => {
   const commits: number[][] = [];
   const waiting: { readonly nth: number; readonly resolve: () => void }[] = [];

@@ -59,7 +59,7 @@ const divide = (queued: readonly Queued[], error: unknown): (readonly Queued[])[
 };
 
 interface QueueOptions {
-  /** Receives the events and the duration of each commit. */
+  /** Receives the events and each commit's duration. */
   readonly measure?: Measure;
   readonly isDistributed?: boolean;
 }
@@ -80,7 +80,7 @@ export const createWriteQueue = (store: Store, { measure, isDistributed = false 
   let isScheduled = false;
 
   /**
-   * Takes the batches of the next commit. On a cluster, an account has one commit at a time, because commits cost more
+   * Takes the next commit's batches. On a cluster, an account has one commit at a time, because commits cost more
    * there.
    */
   const take = (): Queued[] => {
@@ -165,8 +165,7 @@ export const createWriteQueue = (store: Store, { measure, isDistributed = false 
       const queue = queues.get(batch.account);
       if (queue) queue.push(queued);
       else queues.set(batch.account, [queued]);
-      // Runs after the other requests that are read in this turn of the event loop, so that their batches join the
-      // commit.
+      // Runs after the other requests that are read in this event-loop turn, so that their batches join the commit.
       if (!isScheduled) setImmediate(flush);
       isScheduled = true;
     });

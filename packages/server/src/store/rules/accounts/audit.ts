@@ -1,10 +1,10 @@
-/** The audit entries of each store write. */
+/** Each store write's audit entries. */
 import { roleOf } from '@firsthand/contract/account/members';
 import type { AuditRecord, RequestOf, Store } from '../../store.ts';
 
 type ResultOf<Name extends keyof Store> = Awaited<ReturnType<Store[Name]>>;
 
-/** The default action is the name of the write. The defaults of `account`, `by` and `time` are those of the request. */
+/** The default action is the write's name. `account`, `by` and `time` default to the request's. */
 type Entry = Pick<AuditRecord, 'subject'> & Partial<AuditRecord>;
 
 type EntryBuilder<Name extends keyof Store> = (request: RequestOf<Name>, result: ResultOf<Name>) => Entry[];
@@ -86,7 +86,7 @@ export type AuditedName = keyof typeof entryBuilders;
 export const auditedNames = Object.keys(entryBuilders) as AuditedName[];
 export const isAudited = (name: string): name is AuditedName => Object.hasOwn(entryBuilders, name);
 
-/** Returns the entries of a write, from its request and its result. */
+/** Returns a write's entries, from its request and its result. */
 export const toAuditRecords = (name: AuditedName, request: unknown, result: unknown): AuditRecord[] => {
   const { account, by = null, time } = request as Pick<AuditRecord, 'account' | 'time'> & Partial<AuditRecord>;
   // Safe: each builder takes the request and result of the write it is named after.

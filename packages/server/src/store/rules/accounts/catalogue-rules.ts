@@ -188,7 +188,7 @@ const attributeField = (index: number): string => {
 
 type Kind = Pick<NewEvent, 'eventID' | 'eventName'>;
 
-/** Returns the eventID of an event; undefined if its name is not listed. */
+/** Returns an event's eventID; undefined if its name is not listed. */
 const eventIDOf = ({ eventIDs }: AccountCatalogues, { eventID, eventName }: Kind): number | undefined => {
   if (eventID !== null) return eventID;
   const id = eventIDs.get(eventName as string);
@@ -420,9 +420,8 @@ const resolveIDs = (ids: AccountCatalogues, entries: readonly CatalogueEntry[]):
 };
 
 /**
- * Splits the entries of an account request: `written` entries must be added or changed; `dropped` entries must be
- * removed, on request or to make room. Also deletes the dropped entries from `ids`. Throws a Refusal if there is no
- * room.
+ * Splits an account request's entries: `written` entries must be added or changed; `dropped` entries must be removed,
+ * on request or to make room. Also deletes the dropped entries from `ids`. Throws a Refusal if there is no room.
  */
 export const splitEntries = (ids: AccountCatalogues, catalogues: Catalogues) => {
   const { listed } = ids;

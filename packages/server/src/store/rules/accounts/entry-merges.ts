@@ -25,7 +25,7 @@ export interface MergeRow {
   readonly mergedInto: string | null;
 }
 
-/** Returns the merges of all catalogues. `rows` may omit entries that are not merged. */
+/** Returns the merges in all catalogues. `rows` may omit entries that are not merged. */
 export const toCatalogueMerges = (rows: readonly MergeRow[]): CatalogueMerges => {
   const mergesOf = (kind: CatalogueKind) => createEntryMerges(rows.filter((row) => row.kind === kind));
   return { profile: mergesOf('profile'), tag: mergesOf('tag'), attr: mergesOf('attr'), event: mergesOf('event') };
@@ -142,8 +142,8 @@ export const resolveMergedEntries = <Change extends ContactValues>(
 };
 
 /**
- * Adds the counts of merged event definitions to those of the target definitions. Returns the target definitions in
- * ascending order of eventID. `listed` are all events.
+ * Adds the counts of merged event definitions to their target definitions. Returns the target definitions in ascending
+ * order of eventID. `listed` are all events.
  */
 export const mergedDefinitions = (
   definitions: readonly EventDefinition[],

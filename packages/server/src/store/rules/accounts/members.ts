@@ -9,7 +9,7 @@ export interface NewMemberAccess {
   readonly kind: TokenKind;
   readonly hash: string;
   readonly time: number;
-  /** The number of the token that invited the member; null: the command line. */
+  /** The row number of the token that invited the member; null: the command line. */
   readonly createdBy: number | null;
   readonly memberID: string;
 }

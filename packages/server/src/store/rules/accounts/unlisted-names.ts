@@ -35,9 +35,7 @@ export const withUnlistedName = (attributes: NewEvent['attributes'], name: strin
   [unlistedNameID, name],
 ];
 
-/**
- * Returns the name of a stored event. `listed` is the catalogue's name for its eventID; undefined if it is unlisted.
- */
+/** Returns a stored event's name. `listed` is the catalogue's name for its eventID; undefined if it is unlisted. */
 export const eventNameOf = (
   { eventID, attributes }: Pick<StoredEvent, 'eventID' | 'attributes'>,
   listed: string | undefined,

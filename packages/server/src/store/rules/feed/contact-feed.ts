@@ -15,14 +15,14 @@ import {
   resolveMergedFilters,
 } from '../contact-search.ts';
 
-/** Returns the range of a part: the contacts after `beyond`, up to and including `last`, if any. */
+/** Returns a part's range: the contacts after `beyond`, up to and including `last`, if any. */
 export const toPartRange = (beyond: SearchPosition | null, last: SearchPosition | undefined): KeyRange => ({
   after: beyond ?? { key: Number.MIN_SAFE_INTEGER, contact: 0 },
   before: last ? { ...last, contact: last.contact + 1 } : { key: Number.MAX_SAFE_INTEGER, contact: 0 },
 });
 
 type IndexedTimes = Pick<Found, 'contact' | 'createdTime' | 'lastSeen'>;
-/** The contacts of a part, by term. */
+/** A part's contacts, by term. */
 type ContactsByTerm = ReadonlyMap<number, readonly number[]>;
 type ContactState = Parameters<ReturnType<typeof createContactMatcher>>[0] & { readonly contact: number };
 
@@ -34,7 +34,7 @@ const findByTerms = (terms: readonly (readonly number[])[], byTerm: ContactsByTe
   return smallest.filter((contact) => sets.every((set) => set.has(contact)));
 };
 
-/** Collects the contacts of one part. */
+/** Collects one part's contacts. */
 export const createContactFeedPage = (
   { account, conditions }: Pick<RequestOf<'feedContacts'>, 'account' | 'conditions'>,
   merges: ContactMerges,
@@ -60,7 +60,7 @@ export const createContactFeedPage = (
     undecided: (byTerm: ContactsByTerm): number[] =>
       all.flatMap(({ query, needsView }) => (needsView ? findByTerms(query.terms, byTerm) : [])),
     /**
-     * Adds the contacts that match according to the index. `times` are all contacts of the part, if `needsTimes`.
+     * Adds the contacts that match according to the index. `times` are all of the part's contacts, if `needsTimes`.
      * `viewed` are the contacts that `addViewed` handles instead.
      */
     addIndexed(byTerm: ContactsByTerm, times: ReadonlyMap<number, IndexedTimes>, viewed: ReadonlySet<number>): void {

@@ -77,7 +77,7 @@ export function* externalIDsIn(text: string): Generator<readonly string[]> {
   }
 }
 
-/** The searchable parts of a request, normalized. */
+/** A request's searchable parts, normalized. */
 interface SearchableRequest {
   /** The values and unknown field names, one per line; the whole text of an unparsable request. */
   readonly text: string;
@@ -119,7 +119,7 @@ const valuesOf = (input: object): Values => {
   return values;
 };
 
-/** Extracts the searchable parts of a request. `inputText` is JSON: an object, or the text of an unparsable request. */
+/** Extracts a request's searchable parts. `inputText` is JSON: an object, or the text of an unparsable request. */
 export const searchedOf = (inputText: string): SearchableRequest => {
   const input: unknown = JSON.parse(inputText);
   const isParsed = typeof input === 'object' && input !== null;

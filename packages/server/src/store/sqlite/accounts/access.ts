@@ -15,10 +15,10 @@ interface Row extends Omit<Access, 'accountOrigin' | 'enrich' | 'userIDIsEmailad
   readonly expiresTime: number | null;
 }
 
-/** The size of the cache. Unknown tokens are not cached. */
+/** The cache size. Unknown tokens are not cached. */
 const maxCached = 10_000;
 
-/** The maximum number of hashes of issued tokens in memory. For tokens beyond it, `wasTokenCreated` returns false. */
+/** The maximum number of issued token hashes in memory. For tokens beyond it, `wasTokenCreated` returns false. */
 const maxCreated = 100_000;
 
 /**

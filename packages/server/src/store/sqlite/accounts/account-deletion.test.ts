@@ -26,7 +26,7 @@ test('leaves no row of a deleted account, and an intact file', async () => {
     .prepare<[], string>(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`)
     .pluck()
     .all();
-  // Compares only the owners of these tables' rows, because maintenance moves rows of all accounts between the tables.
+  // Compares only the owners of these tables' rows, because maintenance moves all accounts' rows between the tables.
   const moved = ['recent_total', 'event_total', 'segment_visitors', 'event_repeat', 'audit'];
   const ofAll = ['position', 'event_block', 'event_segment', 'segment_summary', 'segment_slice', 'event_posting'];
   const accountTables = names.filter((name) => ![...moved, ...ofAll, 'owner_change'].includes(name));

@@ -98,7 +98,7 @@ export const createAccountDeletion = (db: Connection, { erasures, users, catalog
   const dropPostingsOfAccount = db.prepare(`
     DELETE FROM event_posting
     WHERE segment IN (SELECT segment FROM event_segment) AND what IN (2, 3) AND number = @account`);
-  // Keeps these rows, but without references, because feed readers of other accounts identify their position by a row's
+  // Keeps these rows, but without references, because other accounts' feed readers identify their position by a row's
   // mark.
   const emptyChanges = db.prepare(`
     UPDATE owner_change SET account = 0, user = NULL, contact = NULL, after = NULL, through = NULL

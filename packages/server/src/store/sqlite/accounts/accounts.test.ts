@@ -4,7 +4,7 @@ import { openMemory } from '../database/memory.ts';
 import { createWriteEngine } from '../engine.ts';
 import { createAccountReader } from './accounts.ts';
 
-test('counts the users of an account in steps, between which other reads can run', () => {
+test('counts an account’s users in steps, between which other reads can run', () => {
   const db = openMemory();
   createWriteEngine(db).write([
     { name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) },

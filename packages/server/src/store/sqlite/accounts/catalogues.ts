@@ -18,7 +18,7 @@ import type { Connection } from '../database/connection.ts';
 import type { Rollups } from '../events/rollups.ts';
 import { createOperationRunner } from '../transactions/operations.ts';
 
-/** The size of the cache. */
+/** The cache size. */
 const maxAccounts = 500;
 
 interface Settings {
@@ -50,7 +50,7 @@ export const createCatalogueWriter = (db: Connection, rollups: Pick<Rollups, 'ha
   };
 
   return {
-    /** Returns the uses of an event that must be checked and registered; none if that would change nothing. */
+    /** Returns the event's uses that must be checked and registered; none if that would change nothing. */
     usesOf: (account: number, browser: boolean, event: NewEvent): readonly Use[] =>
       isSettled(getListedIDs(account), browser, event) ? [] : usesOfEvent(event),
     /** Throws a Refusal if the token is not allowed to use one of the IDs. */

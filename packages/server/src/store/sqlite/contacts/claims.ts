@@ -16,13 +16,13 @@ export const createClaimReader = (db: Connection) => {
   const byID = db.prepare<[number, string], Row>(`
     SELECT * FROM claim WHERE account = ? AND claimID = ?
       AND NOT EXISTS (SELECT 1 FROM erasing_contact e WHERE e.contact = claim.contact)`);
-  // Joins the links once: a look-up per claim would examine the links of all other claims each time.
+  // Joins the links once: a lookup per claim would examine all other claims' links each time.
   const ofContact = db.prepare<{ contact: number }, Row & { newestLink: number }>(`
     SELECT c.*, coalesce(l.newest, 0) AS newestLink FROM claim c LEFT JOIN (
       SELECT user, max(sequence) AS newest FROM statement WHERE contact = @contact AND NOT voided GROUP BY user
     ) l ON l.user = c.user
     WHERE c.contact = @contact ORDER BY c.voided, c.accepted DESC, newestLink DESC, c.claim LIMIT ${limits.openClaimsPerContact}`);
-  // The unary plus makes SQLite sort: a scan in key order would visit the claims of all other contacts.
+  // The unary plus makes SQLite sort: a scan in key order would visit all other contacts' claims.
   const after = db.prepare<
     [number, number, number],
     Row & { tokenID: string; userUUID: string; contactUUID: string; linkID: string }
@@ -39,7 +39,7 @@ export const createClaimReader = (db: Connection) => {
       return row && toClaim(row);
     },
     /**
-     * Returns up to `limits.openClaimsPerContact` claims of a contact, those with the highest precedence
+     * Returns up to `limits.openClaimsPerContact` of a contact's claims, those with the highest precedence
      * (identity/contact-view.ts).
      */
     ofContact: (contact: number) => ofContact.all({ contact }).map(toClaim),

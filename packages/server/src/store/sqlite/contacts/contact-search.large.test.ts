@@ -171,7 +171,7 @@ test('finds few or many stale contacts by their current values', () => {
   }
 });
 
-/** Returns the contacts on all pages of a search. Calls `between` between the steps. */
+/** Returns the contacts on all of a search's pages. Calls `between` between the steps. */
 const readAll = (db: Connection, search: Partial<ContactSearch>, between: () => void): string[] => {
   const found: string[] = [];
   const read = createContactSearch(db);

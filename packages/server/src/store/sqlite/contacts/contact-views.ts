@@ -78,7 +78,7 @@ export const createContactViews = (db: Connection) => {
     );
   };
 
-  /** Returns the view of each group. Without `entryMerges`, values have stored IDs. */
+  /** Returns each group's view. Without `entryMerges`, values have stored IDs. */
   const viewsOf = (
     groups: readonly (readonly ContactRow[])[],
     entryMerges: ContactMerges = noContactMerges,
@@ -92,7 +92,7 @@ export const createContactViews = (db: Connection) => {
      * merged into it.
      */
     groupOf: (row: ContactRow): ContactRow[] => {
-      // Most contacts are not merged, so a look-up is faster than following merges in both directions.
+      // Most contacts are not merged, so a lookup is faster than following merges in both directions.
       if (row.mergedInto === null && isMergedInto.get(row.contact) === 0)
         return [contacts.get(row.contact) as ContactRow];
       return mergedGroup(row.contact);

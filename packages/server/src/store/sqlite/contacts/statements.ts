@@ -60,7 +60,7 @@ export const createStatementReader = (db: Connection) => {
     JOIN contact k ON k.contact = s.contact WHERE s.contact = ? AND s.sequence > ? ORDER BY s.sequence LIMIT ?`);
   const count = db.prepare<[number], number>('SELECT count(*) FROM statement WHERE contact = ?').pluck();
   return {
-    /** Returns all statements of a user, ascending. */
+    /** Returns all of a user's statements, ascending. */
     ofUser: (user: number): StatementRow[] => ofUser.all(user).map(toStatement),
     /** Like `ofUser`, but includes the links to contacts that are being erased. */
     ofUserUnfiltered: (user: number): StatementRow[] => ofUserUnfiltered.all(user).map(toStatement),

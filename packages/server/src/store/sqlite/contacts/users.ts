@@ -8,7 +8,7 @@ export interface User {
   active: ActiveDays;
 }
 
-/** The size of the cache. */
+/** The cache size. */
 const maxCached = 50_000;
 
 export const createUsers = (db: Connection) => {

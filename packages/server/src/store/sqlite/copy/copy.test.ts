@@ -37,7 +37,7 @@ const eventOf = (sequence: number): EventRow => ({
   server: 0,
   attributes: [['note', `of ${sequence}`]],
 });
-/** Returns in turn: a browser token, a server token, and an unknown kind of token. */
+/** Returns in turn: a browser token, a server token, and an unknown token kind. */
 const kindOf = (sequence: number) => ([0, 1, null] as const)[(sequence - 1) % 3] as SentByServer;
 const keyOf = (sequence: number): Buffer =>
   toBytes(createIdempotencyKeys(secret).eventKey(1, `event-${sequence}`, kindOf(sequence)));

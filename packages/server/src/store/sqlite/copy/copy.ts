@@ -17,8 +17,8 @@ import type { Tuning } from '../tuning.ts';
 
 /** Sets the next sequence, day and row numbers. */
 const writePosition = (db: Connection, { position, numbers }: DatabaseExport): void => {
-  // `remembered` is the last sequence, because the keys of all events are written, so that no server has to read them
-  // from the blocks.
+  // `remembered` is the last sequence, because all events' keys are written, so that no server has to read them from
+  // the blocks.
   const columns = 'sequence = @sequence, remembered = @sequence, day = @day, clockDay = @clockDay, secret = @secret';
   db.prepare(`UPDATE position SET ${columns}`).run(position);
   const write = db.prepare('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)');
@@ -49,7 +49,7 @@ const createEventCopier = (db: Connection, secret: Buffer) => {
   const dropKey = db.prepare('DELETE FROM erased_repeat WHERE day = ? AND hash = ?');
   const insertName = db.prepare('INSERT INTO event_repeat (day, eventUUID, holder, server) VALUES (?, ?, ?, ?)');
   const insertOfEither = db.prepare('INSERT INTO event_repeat_of_either (day, eventUUID, holder) VALUES (?, ?, ?)');
-  /** Deletes the keyed hash of an event and returns the kind of token in it; undefined if there is none. */
+  /** Deletes an event's keyed hash and returns its token kind; undefined if there is none. */
   const takeKey = (event: EventRow): SentByServer | undefined =>
     ([0, 1, null] as const).find((server) => {
       const key = toBytes(eventKey(holderOf(event), event.eventUUID, server));

@@ -54,7 +54,7 @@ test('includes the latest rollups, and releases the lock on close', () => {
   takeLock(path)();
 });
 
-test('exports all rows of a large table', () => {
+test('exports all of a large table’s rows', () => {
   ensureFile(path);
   inDatabase((db) => {
     createWriteEngine(db).write([{ name: 'createAccount', request: newAccount({ tokens: [] }) }]);

@@ -87,7 +87,7 @@ test('never removes the newest backup, even if the clock was ahead', async () =>
   expect(openBackupFolder(path, backups).list()).toEqual([{ file: newest, time: expect.any(Number) }]);
 });
 
-test('keeps backups of other databases in the folder, even of a copy of this database', async () => {
+test('keeps other databases’ backups in the folder, even of a copy of this database', async () => {
   const copy = join(folder, 'copy.db');
   backupDatabase(path, copy);
   const { file } = await createBackup(1);
@@ -113,7 +113,7 @@ const createDrafts = (file: string) => {
   return { left, untouched: () => [...others, folder].every((each) => existsSync(each)) };
 };
 
-test('removes only the drafts of killed processes, when a server starts and before the next backup', async () => {
+test('removes only the drafts that killed processes left, when a server starts and before the next backup', async () => {
   const { file } = await createBackup();
   for (const remove of [() => openBackupFolder(path, backups).removeDrafts(), () => createBackup()]) {
     const { left, untouched } = createDrafts(file);
@@ -169,7 +169,7 @@ test('makes doctor warn if the newest backup is older than two periods or missin
   });
 });
 
-test('makes doctor report one finding, and a hint if the folder has backups of other databases', async () => {
+test('makes doctor report one finding, and a hint if the folder has other databases’ backups', async () => {
   const examine = async (backupDir?: string) => {
     const options = { backupDir, backupEvery: 60_000 };
     return (await examineDatabase(path, options)).filter(({ name }) => name.includes('backup'));

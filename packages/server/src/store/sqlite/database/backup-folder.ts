@@ -2,7 +2,7 @@
  * The backups of one database, in a folder that may also have backups of other databases:
  *
  * - `firsthand-<key>-<time>.db`: a backup. The key identifies the database.
- * - `firsthand-<key>-<time>.db-erased`: its record of erasures.
+ * - `firsthand-<key>-<time>.db-erased`: its erasure record.
  * - `firsthand-<key>-lock`: the lock that a process holds while it makes a backup.
  *
  * Other files are never changed.
@@ -23,8 +23,7 @@ interface ExistingBackup {
 }
 
 /**
- * Returns the key of a database. The key stays the same after a restore; a copy under a different path has a different
- * key.
+ * Returns a database's key. The key stays the same after a restore; a copy under a different path has a different key.
  */
 const keyOf = (path: string): string => {
   const db = openConnection(path, 'read');
@@ -48,7 +47,7 @@ const toTimeText = (time: number): string => new Date(time).toISOString().replac
 
 const isFile = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
-/** `path` is the absolute path of the database. */
+/** `path` is the database's absolute path. */
 export const openBackupFolder = (path: string, folder: string) => {
   const key = keyOf(path);
   const backup = new RegExp(`^firsthand-${key}-${timePattern}\\.db$`);
@@ -91,8 +90,8 @@ export const openBackupFolder = (path: string, folder: string) => {
       return join(folder, `firsthand-${key}-${toTimeText(time)}.db`);
     },
     /**
-     * Takes the lock and removes the drafts of killed processes. Returns a function that releases the lock. Throws
-     * StoreUnusable while another process makes a backup.
+     * Takes the lock and removes the drafts that killed processes left. Returns a function that releases the lock.
+     * Throws StoreUnusable while another process makes a backup.
      */
     begin: (): (() => void) => {
       const unlock = lock();
@@ -106,7 +105,7 @@ export const openBackupFolder = (path: string, folder: string) => {
         throw error;
       }
     },
-    /** Removes the drafts of killed processes. Does nothing while a process makes a backup. */
+    /** Removes the drafts that killed processes left. Does nothing while a process makes a backup. */
     removeDrafts: (): void => {
       if (listDrafts().length === 0) return;
       const unlock = lock();

@@ -50,7 +50,7 @@ const copyTo = (path: string, draft: string): void => {
     // Overwrites leftover bytes: VACUUM moves rows while it packs the copy, and without secure_delete, old copies of
     // these rows would survive an erasure on the restored copy.
     db.pragma('secure_delete = ON');
-    // Copies in one read transaction, because db.backup() would restart at every commit of a busy server.
+    // Copies in one read transaction, because db.backup() would restart at every commit on a busy server.
     db.prepare('VACUUM INTO ?').run(draft);
   } finally {
     db.close();
@@ -80,7 +80,7 @@ export const backupDatabase = (path: string, target: string, prepare: (draft: st
   }
 };
 
-/** Copies the record of erasures without an incomplete last line: that erasure is not acknowledged yet. */
+/** Copies the erasure record without an incomplete last line: that erasure is not acknowledged yet. */
 const copyRecord = (path: string, target: string): void => {
   if (!existsSync(recordPathOf(path))) return;
   const text = readFileSync(recordPathOf(path), 'utf8');
@@ -111,8 +111,8 @@ const checkDiskSpace = (path: string, folder: string): void => {
 };
 
 /**
- * Writes a verified backup and its record of erasures to `folder`, and removes the oldest backups beyond `keep`.
- * Throws, and leaves no files, on failure or while another process makes a backup of this database there.
+ * Writes a verified backup and its erasure record to `folder`, and removes the oldest backups beyond `keep`. Throws,
+ * and leaves no files, on failure or while another process makes a backup of this database there.
  */
 export const backupIntoFolder = (path: string, folder: string, keep: number): FolderBackup => {
   const backups = openBackupFolder(path, folder);

@@ -1,4 +1,4 @@
-/** Checks whether the disk of a file has space. */
+/** Checks whether a file's disk has space. */
 import { open, rm } from 'node:fs/promises';
 import { createDiskSpaceCheck, type DiskSpaceCheck } from '../../disk-space.ts';
 import { codeOf } from './connection.ts';

@@ -142,7 +142,7 @@ describe('a database file', () => {
     expect(await again.listAccounts()).toMatchObject([{ accountUUID }]);
   });
 
-  test('has its own secret, and ignores the journal of a killed process', async () => {
+  test('has its own secret, and ignores a killed process’s journal', async () => {
     const secretOf = (file: string) => {
       ensureFile(file);
       const db = new Database(file, { readonly: true });
@@ -508,7 +508,7 @@ describe('an erased contact', () => {
       attributes: [['search', `identifying-search-${nth}`]] as const,
     }));
     await site.server.log(...events);
-    // Creates more events than the first commit of an erasure processes.
+    // Creates more events than an erasure's first commit processes.
     const requests = Array.from({ length: 40 }, () => ({
       operation: 'createContact' as const,
       input: { contactEmailaddress: 'identifying-61@example.com', text: 'x'.repeat(20_000) },

@@ -15,7 +15,7 @@ class LazyStatement implements Pick<Statement, 'get' | 'all' | 'run' | 'iterate'
     this.#prepare = prepare;
   }
 
-  /** Replaces the methods below with those of the prepared statement, so that later calls have no overhead. */
+  /** Replaces the methods below with the prepared statement's, so that later calls have no overhead. */
   #prepared(): Statement {
     const statement = this.#prepare();
     this.#prepare = () => statement;

@@ -1,4 +1,4 @@
-/** In-memory databases, and the bytes of an empty database, from which files are created. */
+/** In-memory databases, and an empty database's bytes, from which files are created. */
 import { applicationID, type Connection, openConnection } from './connection.ts';
 import { prepareLazily } from './lazy-statements.ts';
 import { migrate } from './migrate.ts';
@@ -13,9 +13,7 @@ const openMigrated = (): Connection => {
   return db;
 };
 
-/**
- * Returns the bytes of an empty database with the newest schema. Migrates once per process: tests open many databases.
- */
+/** Returns an empty database with the newest schema, as bytes. Migrates once per process: tests open many databases. */
 export const getEmptyDatabase = (): Buffer => {
   if (!emptyBytes) openMigrated().close();
   return emptyBytes as Buffer;

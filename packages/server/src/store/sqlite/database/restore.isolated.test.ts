@@ -211,7 +211,7 @@ test('uses the erasure record next to the backup on another machine, and the dat
   expect(await readState(path, contacts)).toEqual(after);
 });
 
-test('repeats the erasures in every record of the database next to the backup, and reads no other file', async () => {
+test('repeats the erasures in each of the database’s records next to the backup, and reads no other file', async () => {
   const { folder, path, backup, ...contacts } = createScene();
   const elsewhere = join(folder, 'new', 'machine', 'firsthand.db');
   const newer = join(folder, 'firsthand-0123456789ab-20261101T000000000Z.db-erased');
@@ -229,9 +229,7 @@ test('repeats the erasures in every record of the database next to the backup, a
   expect(await readState(elsewhere, contacts)).toEqual(after);
 });
 
-/**
- * Whether a process of another user could read and write a file, as a server must. Only root can start such a process.
- */
+/** Whether another user's process could read and write a file, as a server must. Only root can start such a process. */
 const canOpen = (path: string, uid: number) =>
   spawnSync('test', ['-r', path, '-a', '-w', path], { uid, gid: uid }).status === 0;
 
@@ -371,7 +369,7 @@ test.each<[string, RegExp, (scene: { path: string; backup: string; folder: strin
     },
   ],
   [
-    'with the record of another database',
+    'with another database’s record',
     /backup\.db-erased is the record of erasures of another database/,
     ({ backup }) => {
       writeFileSync(`${backup}-erased`, `erased from ${'0'.repeat(64)}\n`);
@@ -379,7 +377,7 @@ test.each<[string, RegExp, (scene: { path: string; backup: string; folder: strin
     },
   ],
   [
-    'next to the record of another database',
+    'next to another database’s record',
     /firsthand\.db-erased is the record of erasures of another database/,
     ({ path }) => {
       writeFileSync(`${path}-erased`, `erased from ${'0'.repeat(64)}\n`);

@@ -54,7 +54,7 @@ const refuseBackup = (backup: string, path: string): void => {
 };
 
 interface CurrentDatabase {
-  /** The first line of the database's record of erasures; undefined if the database is too damaged. */
+  /** The first line of the database's erasure record; undefined if the database is too damaged. */
   readonly head?: string;
   readonly erased: readonly ErasedIdentifier[];
 }
@@ -73,7 +73,7 @@ const isForeign = (path: string): boolean => {
 };
 
 /**
- * Reads the erasures of the current database and checkpoints its write-ahead log. Throws StoreUnusable if it belongs to
+ * Reads the current database's erasures and checkpoints its write-ahead log. Throws StoreUnusable if it belongs to
  * another program or is open.
  */
 const closeCurrent = (path: string): CurrentDatabase => {
@@ -113,7 +113,7 @@ const listAllErased = function* (path: string, backup: string, { head, erased }:
     yield* readRecord(each, head);
 };
 
-/** Replaces the record of erasures. The new record is valid for both the old database and the backup. */
+/** Replaces the erasure record. The new record is valid for both the old database and the backup. */
 const replaceRecord = async (path: string, text: string, owner: Owner | undefined): Promise<void> => {
   const draft = recordPathOf(draftOf(path));
   await writeFile(draft, text, { mode: 0o600, flush: true });

@@ -21,7 +21,7 @@ const examine = (db: Connection): string[] => {
 };
 
 /**
- * Verifies the whole file at `path`, read-only. Returns the first line of its record of erasures, which identifies the
+ * Verifies the whole file at `path`, read-only. Returns the first line of its erasure record, which identifies the
  * database. Throws StoreUnusable if it is not a Firsthand database, has a newer schema or is damaged.
  *
  * `name` is the file's name in messages.

@@ -95,7 +95,7 @@ export const createDetaching = (
   };
 
   /**
-   * Deletes about `limit` tags, attributes, imported values, requests and claims of a contact. Returns how many rows
+   * Deletes about `limit` of a contact's tags, attributes, imported values, requests and claims. Returns how many rows
    * changed.
    */
   const removeNames = (erasing: ErasingContact, limit: number, eraseName: EraseName): number => {

@@ -8,7 +8,7 @@ import type { ErasureReceipt, Store } from '../../store.ts';
 import type { Call } from '../calls.ts';
 
 export interface ErasureProgress extends ErasureReceipt {
-  /** Whether claims or requests still have identifiers of the contact that are not in the record yet. */
+  /** Whether claims or requests still have the contact's identifiers, which are not in the record yet. */
   readonly hasNames: boolean;
 }
 

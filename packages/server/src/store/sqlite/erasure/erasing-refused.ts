@@ -186,17 +186,14 @@ export const createErasingRefused = (
   let current: Generator<number, void> | undefined;
 
   return {
-    /** Starts a search unless all lists of the account are empty. Returns whether it started. */
+    /** Starts a search unless all of the account's lists are empty. Returns whether it started. */
     begin(erasure: number, account: number): boolean {
       const isNeeded = hasAny.get(account) !== undefined;
       if (isNeeded) insert.run(erasure);
       return isNeeded;
     },
 
-    /**
-     * Adds the user whose links are about to be detached to the names of the search. Returns the number of changed
-     * rows.
-     */
+    /** Adds the user whose links are about to be detached to the search's names. Returns the number of changed rows. */
     addUserOf: (links: readonly Pick<StatementRow, 'user' | 'contact' | 'verified'>[]): number => {
       if (next.get() === undefined) return 0;
       return links.reduce(

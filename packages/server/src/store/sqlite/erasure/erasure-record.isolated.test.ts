@@ -139,7 +139,7 @@ test('recognizes an erased contact that the backup never had, and refuses a late
   expect(create('ann')).not.toBe(ann);
 });
 
-test('refuses all retried requests of an erased contact on a backup, even after an immediate kill', async () => {
+test('refuses all retried requests for an erased contact on a backup, even after an immediate kill', async () => {
   const users = 60;
   const claim = (nth: number) => {
     const sent = { userUUID: `visitor-number-${nth}`, requestUUID: `request-${nth}`, newHandle: `handle-${nth}` };
@@ -197,7 +197,7 @@ test('restores a lost or truncated record, which contains no names', () => {
   expect(lines(readFileSync(`${path}-erased`, 'utf8'))).toEqual(lines(record));
 });
 
-test('refuses to start with the record of another database', () => {
+test('refuses to start with another database’s record', () => {
   writeFileSync(`${path}-erased`, `erased from ${'0'.repeat(64)}\n`);
   expect(() => engine.eraseAgain()).toThrow(/is the record of erasures of another database: move it away/);
 });

@@ -1,6 +1,6 @@
 /**
- * The record of erasures, a file next to the database. A server that starts on a restored backup repeats the erasures
- * that are newer than it. Identifiers are recorded as keyed hashes only.
+ * The erasure record, a file next to the database. A server that starts on a restored backup repeats the erasures that
+ * are newer than it. Identifiers are recorded as keyed hashes only.
  */
 import { createHmac } from 'node:crypto';
 import {
@@ -41,7 +41,7 @@ const line = /^(\d+) (\d+) ([\da-f]{64})( verified)?$/;
 const toLine = ({ account, erasedTime, hash, verifiedOnly }: ErasedIdentifier) =>
   `${account} ${erasedTime} ${hash.toString('hex')}${verifiedOnly ? ' verified' : ''}\n`;
 
-/** Returns the path of the record for the database at `path`. */
+/** Returns the path of the erasure record for the database at `path`. */
 export const recordPathOf = (path: string): string => `${path}-erased`;
 
 /**
@@ -89,7 +89,7 @@ const startsWith = (path: string, head: string): boolean => {
 };
 
 /**
- * Returns the paths of all records in a folder with this first line, which are records of one database, whatever their
+ * Returns the paths of all records in a folder that have this first line: one database's records, regardless of their
  * names.
  */
 export const findRecords = (folder: string, head: string): string[] =>
@@ -98,7 +98,7 @@ export const findRecords = (folder: string, head: string): string[] =>
     .map((name) => join(folder, name))
     .filter((path) => lstatSync(path).isFile() && startsWith(path, head));
 
-/** Returns all erased identifiers of a database. */
+/** Returns all of a database's erased identifiers. */
 export const listErased = (db: Connection): ErasedIdentifier[] =>
   db
     .prepare<[], ErasedIdentifier>(
@@ -116,7 +116,7 @@ export const toRecord = (head: string, erased: Iterable<ErasedIdentifier>): stri
   return head + [...byHash.values()].map(toLine).join('');
 };
 
-/** Opens the record of a database. An in-memory database has none. */
+/** Opens a database's record. An in-memory database has none. */
 const createErasureRecord = (db: Connection) => {
   if (db.memory) return { read: (): ErasedIdentifier[] => [], append: () => {} };
   const path = recordPathOf(db.name);
@@ -153,7 +153,7 @@ interface ErasureLogParts {
   noteErasure(): void;
 }
 
-/** Records the identifiers of erased contacts in a file that a restored backup does not replace. */
+/** Records erased contacts' identifiers in a file that a restored backup does not replace. */
 export const createErasureLog = (db: Connection, { erasures, transactions, noteErasure }: ErasureLogParts) => {
   const file = createErasureRecord(db);
   let unrecorded: ErasedIdentifier[] = [];

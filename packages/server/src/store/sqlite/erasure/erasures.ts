@@ -39,7 +39,7 @@ const groupBy = <Entry>(entries: readonly Entry[], keyOf: (entry: Entry) => numb
 /** The maximum cost of a deletion step, in events. */
 const costPerStep = 150;
 
-/** The maximum number of links that a step of an undo deletes. */
+/** The maximum number of links that an undo step deletes. */
 const linksPerStep = 50;
 
 interface ErasureParts {
@@ -55,7 +55,7 @@ interface ErasureParts {
 }
 
 interface ContactErasingParts extends Pick<ErasureParts, 'sequencer' | 'contacts' | 'detaching'> {
-  /** Creates an erasure. Returns its number. */
+  /** Creates an erasure. Returns its row number. */
   insert(values: Omit<Erasure, 'erasure'>): number;
 }
 
@@ -101,7 +101,7 @@ const createContactErasing = (db: Connection, { sequencer, contacts, detaching, 
   };
   const eraseName: EraseName = (name, erasure) => eraseHash(contacts.hashOf(erasure.account, name), erasure);
 
-  /** Erases the contacts of one person: removes them from all reads with few writes. */
+  /** Erases one person's contacts: removes them from all reads, with few writes. */
   const eraseGroup = (group: readonly number[], values: Omit<Erasure, 'erasure'>): Erasure => {
     const { account, erasedTime, verifiedOnly } = values;
     const erasure = { account, erasedTime, verifiedOnly, erasure: insert(values) };
@@ -119,8 +119,8 @@ const createContactErasing = (db: Connection, { sequencer, contacts, detaching, 
     eraseName,
 
     /**
-     * Erases the contact at the end of the identified contact's merges, with all contacts merged into it. A repeated
-     * call only returns the progress.
+     * Erases the identified contact's final merge target, with all contacts merged into it. A repeated call only
+     * returns the progress.
      */
     eraseContact({ time, verifiedOnly, ...name }: NewErasure): ErasureProgress {
       const { account, contactUUID } = name;
@@ -203,7 +203,7 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
   const addDeleted = db.prepare('UPDATE erasure SET deletedEvents = deletedEvents + ? WHERE erasure = ?');
   const complete = db.prepare('UPDATE erasure SET complete = 1 WHERE NOT complete');
 
-  /** Deletes some events, links and contacts of an undone import. Returns the cost; 0 if nothing is left to do. */
+  /** Deletes some of an undone import's events, links and contacts. Returns the cost; 0 if nothing is left to do. */
   const continueUndo = (maxCost: number): number => {
     const undoing = runOperation(findUndoing());
     if (undoing === undefined) return 0;
@@ -274,7 +274,7 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
 
     endSearch,
 
-    /** Deletes some events of an account with their keys. Returns their number, and whether they were the last. */
+    /** Deletes some of an account's events and their keys. Returns their count, and whether they were the last. */
     deleteEventsOf(account: number, limit: number): { deleted: number; areLast: boolean } {
       log.flush();
       const all = { what: 'account', number: account, after: 0, through: Number.MAX_SAFE_INTEGER } as const;

@@ -1,4 +1,4 @@
-/** Finds the events of a user, contact or account to delete, and deletes them with their keys and counts. */
+/** Finds a user's, contact's or account's events to delete, and deletes them with their keys and counts. */
 import type { Connection } from '../database/connection.ts';
 import {
   createEventLogReader,
@@ -29,7 +29,7 @@ export const createEventDeletion = (db: Connection, { dedup, rollups, log }: Del
   /** The stretch or contact whose events are being deleted, and the sequence up to which they are deleted. */
   let progress = noProgress;
 
-  /** Returns some of the remaining events of a source, the cost of finding them, and whether they are the last. */
+  /** Returns some of a source's remaining events, the cost of finding them, and whether they are the last. */
   const findNext = (
     source: Omit<Source, 'eventID'>,
     maxCost: number,
@@ -78,7 +78,7 @@ export const createEventDeletion = (db: Connection, { dedup, rollups, log }: Del
       log.remove(places);
     },
 
-    /** Frees the memory of searches. */
+    /** Frees the memory that searches use. */
     endSearch: (): void => reader.forget(),
 
     forget(): void {

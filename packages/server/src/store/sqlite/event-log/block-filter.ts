@@ -1,4 +1,4 @@
-/** Finds the blocks of a segment that may have matching events, using the segment's summary. */
+/** Finds a segment's blocks that may have matching events, using the segment's summary. */
 
 import type { Connection } from '../database/connection.ts';
 import { offsetsBetween } from './block-times.ts';

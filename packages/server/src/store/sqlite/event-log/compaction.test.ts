@@ -79,7 +79,7 @@ test('merges the remainder with later events', () => {
   expectAll();
 });
 
-test('does not rewrite the blocks of a large commit', () => {
+test('does not rewrite a large commit’s blocks', () => {
   commit(3, 1_600);
   expect(Math.min(...counts())).toBeGreaterThan(eventsPerBlock / 2);
   const before = texts();
@@ -175,7 +175,7 @@ test('never merges events across a large gap, whether in one commit or in severa
   const blocksOf = texts().map((events) => eventsOf(JSON.parse(events)).map((event) => event.sequence));
   for (const [first = 0, ...rest] of blocksOf) expect((rest.at(-1) ?? first) - first).toBeLessThan(2 ** 30);
   expect(blocksOf.flat()).toHaveLength(20 * 17);
-  // Expects the events of a part to be in a single block.
+  // Expects a part's events to be in a single block.
   expect(blocksOf.filter((each) => each.includes(ends[3] as number))).toEqual([
     expect.objectContaining({ length: 17 }),
   ]);

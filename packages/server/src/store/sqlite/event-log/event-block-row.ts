@@ -1,4 +1,4 @@
-/** The row of a block: its text and a checksum. Reads reject damaged blocks. */
+/** A block's row: its text and a checksum. Reads reject damaged blocks. */
 import { crc32 } from 'node:zlib';
 import type { EventBlock } from './event-block.ts';
 

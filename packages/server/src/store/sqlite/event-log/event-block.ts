@@ -38,7 +38,7 @@ export interface EventBlock {
   /** receivedTime minus eventTime. */
   readonly age: Column<number> | Growing;
   readonly timeReplaced: Column<0 | 1>;
-  /** Undefined in a block from before the kind of token was stored. */
+  /** Undefined in a block from before the token kind was stored. */
   readonly server?: Column<SentByServer> | undefined;
   /** The distinct lists of attrIDs. `named` has the index of each event's list. */
   readonly names: readonly (readonly string[])[];

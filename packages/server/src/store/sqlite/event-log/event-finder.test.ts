@@ -54,7 +54,7 @@ const runMaintenance = () => {
 const retain = (limit: number, time: number) =>
   engine.write([{ name: 'deleteEventsBefore', request: { time, limit } }]);
 
-/** Returns a function that reads the numbers of the events on all pages. */
+/** Returns a function that reads the event numbers on all pages. */
 const createReader = (bounds?: PageBounds) => {
   const getEvents = createEventPager(db, { bounds });
   return (query: Partial<EventQuery>): number[] => {
@@ -88,7 +88,7 @@ test.each(['asc', 'desc'] as const)('skips deleted events in the in-memory index
   expect(read({ order })).toEqual([]);
 });
 
-test.each(['asc', 'desc'] as const)('skips deleted blocks of a segment (%s)', (order) => {
+test.each(['asc', 'desc'] as const)('skips a segment’s deleted blocks (%s)', (order) => {
   open({ eventsPerCompaction: 64, eventsPerSegment: 6_400 });
   logTimes(4_000);
   logTimes(4_000, laptop, 5);
@@ -99,7 +99,7 @@ test.each(['asc', 'desc'] as const)('skips deleted blocks of a segment (%s)', (o
   expect(createReader()({ order })).toEqual(order === 'asc' ? left : left.toReversed());
 });
 
-test.each(['asc', 'desc'] as const)('resumes in the middle of a block that has events of two days (%s)', (order) => {
+test.each(['asc', 'desc'] as const)('resumes in the middle of a block that has events from two days (%s)', (order) => {
   for (let nth = 0; nth < 10; nth += 1) logTimes(20, laptop, nth < 5 ? 0 : 2);
   open({ eventsPerCompaction: 64 });
   runMaintenance();
@@ -111,7 +111,7 @@ test.each(['asc', 'desc'] as const)('resumes in the middle of a block that has e
   }
 });
 
-test.each(['asc', 'desc'] as const)('finds the events of a contact with many users (%s)', (order) => {
+test.each(['asc', 'desc'] as const)('finds the events of a contact who has many users (%s)', (order) => {
   open({ eventsPerCompaction: 64, eventsPerSegment: 2_000 });
   const users = from(1, 600).map((nth) => `user-${String(nth).padStart(16, '0')}`);
   const contact = newContact({ address: ann });

@@ -20,7 +20,7 @@ export interface Source extends PostingKey, Range {
   readonly withoutContact?: boolean;
 }
 
-/** Returns the sources for all events of an account, or for some eventIDs. */
+/** Returns the sources for all of an account's events, or for some eventIDs. */
 export const sourcesOfKinds = (account: number, eventIDs: readonly number[] | undefined): Source[] => {
   const always = { number: account, after: 0, through: Infinity };
   if (eventIDs === undefined) return [{ ...always, what: 'account', eventID: 0 }];
@@ -198,7 +198,7 @@ export const createEventFinder = (db: Connection) => {
           else rest.through = Math.min(rest.through, after);
         };
 
-        /** Returns the matching events in the unexamined part of a block. */
+        /** Returns the matching events in a block's unexamined part. */
         const examine = ({ through, block }: StoredBlock): BlockMatch => {
           const indexes: number[] = [];
           for (let index = 0; index < sizeOf(block); index += 1) {

@@ -48,7 +48,7 @@ export const createPostingLists = () => {
   /** Lists by account, then by eventID. */
   const byEventID = new Map<number, Lists>();
   return {
-    /** Adds a value to the lists of an event. Values must not decrease. */
+    /** Adds a value to an event's lists. Values must not decrease. */
     add({ account, user, contact, eventID }: EventFacts, value: number): void {
       if (user !== null) push(lists.user, user, value);
       if (contact !== null) push(lists.contact, contact, value);

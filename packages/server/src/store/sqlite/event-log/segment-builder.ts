@@ -50,7 +50,7 @@ interface Draft {
   /** Undefined if only the summary is missing, because the postings are already stored. */
   readonly postings: PostingLists | undefined;
   readonly summary: SummaryDraft;
-  /** The last sequence of the segment; Infinity while unknown. */
+  /** The segment's last sequence; Infinity while unknown. */
   readonly end: number;
   /** Set once all blocks have been read: writes rows and yields the cost of each. */
   writing: Generator<number, void> | undefined;
@@ -111,7 +111,7 @@ const createSegmentRows = (db: Connection) => {
       return true;
     },
 
-    /** Writes the rows of a segment, and yields the cost of each. */
+    /** Writes a segment's rows, and yields the cost of each. */
     *write({ segment, after, through, postings, summary }: Draft): Generator<number, void> {
       for (const { what, number, eventID, list } of postings?.inOrder() ?? []) {
         insertPosting.run(segment, postingKinds[what], number, eventID, JSON.stringify(list));
@@ -168,7 +168,7 @@ export const createSegmentBuilder = (db: Connection, written: () => number, perS
     return { segment: segments.last() + 1, after, through: Infinity };
   };
 
-  /** Starts the next segment, or the summary of a segment that has none. Returns whether there was anything to do. */
+  /** Starts the next segment, or the missing summary of an existing one. Returns whether there was anything to do. */
   const begin = (): boolean => {
     if (mayHaveRows && segments.dropRowsOf(segments.last() + 1)) return true;
     mayHaveRows = false;

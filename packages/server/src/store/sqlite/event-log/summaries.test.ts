@@ -115,7 +115,7 @@ test('searches for a time only in the blocks that might have it', () => {
   expect(blocks).toBeLessThanOrEqual(4);
 });
 
-test('scans the segments of an older database block by block until they have summaries', () => {
+test('scans an older database’s segments block by block until they have summaries', () => {
   logSegments(3, rare);
   const before = [count(), find({ attrID: 'coupon' }).numbers];
   for (const table of ['segment_summary', 'segment_slice', 'segment_visitors']) db.exec(`DELETE FROM ${table}`);

@@ -1,4 +1,4 @@
-/** Builds the summary of a segment while its blocks are read. */
+/** Builds a segment's summary while its blocks are read. */
 import { type BlockTimes, toBytes } from './block-times.ts';
 import { type AttributeHash, createSlices, type Slices } from './bloom-filter.ts';
 import { type EventBlock, eventTimeAt, factsAt, sizeOf, visitAttributes } from './event-block.ts';
@@ -7,7 +7,7 @@ import { addVisitor, holderOf } from './visitors.ts';
 
 export const createSummaryDraft = (hashOf: AttributeHash) => {
   const blocks: BlockTimes[] = [];
-  /** The hashes of each block. */
+  /** Each block's hashes. */
   const hashes: Uint32Array[] = [];
   /** Visitors by account, eventID and quarter hour. */
   const visitors = new Map<number, Map<number, Map<number, Holder[]>>>();

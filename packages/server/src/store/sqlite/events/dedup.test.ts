@@ -120,7 +120,7 @@ test('stores an event once if another call in its commit fails and the event is 
 test('treats an event stored before token kinds were distinguished as a repeat for both kinds, until the event is old', () => {
   const [earlier, latest] = [once, { eventUUID: 'event-sent-last' }];
   logOn(0, earlier);
-  // Writes the keys of the previous day. The latest key is then only in its block.
+  // Writes the previous day's keys. The latest key is then only in its block.
   logOn(1, latest);
   db.exec(`
     INSERT INTO event_repeat_of_either SELECT day, eventUUID, holder FROM event_repeat;

@@ -16,7 +16,7 @@ interface RequestRow {
   readonly existed: number;
 }
 
-/** The key of an event, without its day. */
+/** An event's key, without its day. */
 type EventKey = Omit<SentEvent, 'day'>;
 
 /** Pads lists of days with a number that no day has. */
@@ -81,7 +81,7 @@ export const createDedup = (db: Connection, recentKeys: RecentKeys) => {
 
   const anyKey = {
     erased: db.prepare<[], number>('SELECT 1 FROM erased_repeat LIMIT 1').pluck(),
-    /** Selects a key from before the kind of token was stored. */
+    /** Selects a key from before the token kind was stored. */
     ofEither: db.prepare<[], number>('SELECT 1 FROM event_repeat_of_either LIMIT 1').pluck(),
   };
   /** Whether `anyKey` has found keys of each kind; undefined until it has been read. */
@@ -111,7 +111,7 @@ export const createDedup = (db: Connection, recentKeys: RecentKeys) => {
     hasKeys = {};
   };
 
-  /** Deletes the key of an event. Returns whether it existed. */
+  /** Deletes an event's key. Returns whether it existed. */
   const drop = ({ day, eventUUID, holder, server }: SentEvent): boolean => {
     recentKeys.settle();
     const dropped =
@@ -124,19 +124,19 @@ export const createDedup = (db: Connection, recentKeys: RecentKeys) => {
     undo: reset,
     /** Whether the holder sent this event before. */
     isRepeat,
-    /** Adds the key of an event. Returns false, and adds nothing, if it was sent before. */
+    /** Adds an event's key. Returns false, and adds nothing, if it was sent before. */
     remember: (day: number, sent: EventKey, active: ActiveDays): boolean => {
       if (isRepeat(day, sent, active)) return false;
       recentKeys.add(day, sent);
       return true;
     },
-    /** Replaces the key of an erased event by a keyed hash, so that a repeat is still recognized. */
+    /** Replaces an erased event's key by a keyed hash, so that a repeat is still recognized. */
     erase: (event: SentEvent) => {
       if (!drop(event)) return;
       insertErased.run(event.day, hashOf(event, event.server));
       hasKeys.erased = true;
     },
-    /** Deletes the key of an event, so that the event can be stored again. */
+    /** Deletes an event's key, so that the event can be stored again. */
     drop,
     /** Returns the stored result of a repeated request. */
     findRequest: (day: number, { requestUUID, token, user }: SentRequest): RequestRow | undefined =>

@@ -49,7 +49,7 @@ export const createEventPresenter = (db: Connection) => {
   const erasing = createErasingReader(db);
   const erasedContact = db.prepare<[number], number>('SELECT 1 FROM erased_contact WHERE contact = ?').pluck();
 
-  /** Returns a function for one page, whose events share cached look-ups. */
+  /** Returns a function for one page, whose events share cached lookups. */
   return (account: number, entryMerges: CatalogueMerges) => {
     const statementsOf = memoize((user: number) => statements.forOwners(user));
     const follow = memoize((contact: number) => followMerges(merges.from(contact))(contact));

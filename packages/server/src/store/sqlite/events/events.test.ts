@@ -25,7 +25,7 @@ const events = async () => {
 };
 const stored = { kept: true };
 
-test('rolls back only the batch of a failed event, not the rest of the commit', async () => {
+test('rolls back only a failed event’s batch, not the rest of the commit', async () => {
   db.exec(`
     CREATE TEMP TRIGGER fault BEFORE INSERT ON user WHEN NEW.userUUID = '${tablet}'
     BEGIN SELECT RAISE(ABORT, 'broken'); END`);

@@ -84,8 +84,8 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
   };
 
   /**
-   * Returns the subject of an event. Writes nothing. Throws a Refusal if the contact is unknown, or if the catalogues
-   * forbid the event. A repeat is exempt, because it was stored while the catalogues still allowed it.
+   * Returns an event's subject. Writes nothing. Throws a Refusal if the contact is unknown, or if the catalogues forbid
+   * the event. A repeat is exempt, because it was stored while the catalogues still allowed it.
    */
   const examine = (batch: EventBatch, event: NewEvent, day: number, check: () => void): EventSubject => {
     const subject = findSubject(batch, event);

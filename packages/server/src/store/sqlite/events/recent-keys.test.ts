@@ -89,7 +89,7 @@ test('recovers the keys from compacted and uncompacted blocks after a crash', ()
   expect(log(once)).toEqual([false]);
 });
 
-test('writes the keys of the previous day when a day starts', () => {
+test('writes the previous day’s keys when a day starts', () => {
   log(once);
   expect(outcomesOf(logOf([{ ...once }, {}], day))).toEqual([false, true]);
   expect(written()).toBe(1);
@@ -105,7 +105,7 @@ test('forgets only the events that were rolled back', () => {
   expect(log(once, { eventUUID: 'event-committed' })).toEqual([true, false]);
 });
 
-test('keeps the keys of a commit when one of its calls is undone', () => {
+test('keeps a commit’s keys when one of its calls is undone', () => {
   const eventLog = createEventLogWriter(db);
   const sequencer = createSequencer(db);
   const recentKeys = createRecentKeys(db, sequencer, eventLog);

@@ -27,8 +27,7 @@ const defaultEventsPerSettling = 1_024;
 const maxBacklogFactor = 8;
 
 /**
- * Does not compare days: all keys are from the same day, because the keys of the previous day are written when a day
- * starts.
+ * Does not compare days: all keys are from the same day, because the previous day's keys are written when a day starts.
  */
 const compareKeys = (a: SentEvent, b: SentEvent): number => {
   if (a.eventUUID !== b.eventUUID) return a.eventUUID < b.eventUUID ? -1 : 1;
@@ -44,7 +43,7 @@ export const createRecentKeys = (
   const keyColumns = ['day', 'eventUUID', 'holder'];
   const onConflict = 'ON CONFLICT DO NOTHING';
   const insert = createRowInsert(db, { table: 'event_repeat', columns: [...keyColumns, 'server'], onConflict });
-  /** Used for events in blocks that don't store which kind of token sent them. */
+  /** Used for events in blocks that don't store the token kind. */
   const insertOfEither = createRowInsert(db, { table: 'event_repeat_of_either', columns: keyColumns, onConflict });
   const readRemembered = db.prepare<[], number>('SELECT remembered FROM position').pluck();
   const writeRemembered = db.prepare('UPDATE position SET remembered = ?');

@@ -58,7 +58,7 @@ test('moves many rollups in steps', () => {
   expect([countOf('recent_total'), countOf('event_total')]).toEqual([0, totalsPerStep + 1]);
 });
 
-test('moves the recent rollups of a previous server', () => {
+test('moves a previous server’s recent rollups', () => {
   commit(3);
   rollups = createRollups(db, 10);
   expect(rollups.isDue()).toBe(true);

@@ -53,7 +53,7 @@ test('retries a deletion that failed because the database was locked', () => {
   expect(events()).toBe(0);
 });
 
-test('completes the erasures of a previous server', () => {
+test('completes a previous server’s erasures', () => {
   db.close();
   db = openConnection(path, 'serve');
   engine = createWriteEngine(db);

@@ -71,7 +71,7 @@ test.each<[string, EventPage]>([
   expect(fromFlatPage(structuredClone(toFlatPage(page)))).toStrictEqual(page);
 });
 
-test('round-trips the outcomes of events', () => {
+test('round-trips event outcomes', () => {
   const outcomes: EventOutcome[] = [
     { kept: true },
     { kept: false, duplicate: true },

@@ -49,7 +49,7 @@ const createReader = (flat: FlatEvents) => {
   const valueAt = (index: number) => flat[position + index];
   return {
     fieldsOf: <Fields extends readonly unknown[]>() => valueAt as FieldAt<Fields>,
-    /** Moves past the fields of a layout. */
+    /** Moves past a layout's fields. */
     skip<Fields extends readonly unknown[]>(count: Fields['length']): void {
       position += count;
     },

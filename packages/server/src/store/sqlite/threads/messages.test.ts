@@ -15,7 +15,7 @@ test('preserves a value', () => {
   expect(pass({ value: undefined })).toBeUndefined();
 });
 
-test('preserves the outcomes of events and a page of events', () => {
+test('preserves event outcomes and a page of events', () => {
   const outcomes = [{ kept: true }, { kept: false, duplicate: true }];
   expect(pass({ value: outcomes }, 'logEvents')).toEqual(outcomes);
   const page = { events: [], next: null, through: 7 };

@@ -1,4 +1,4 @@
-/** Messages between the threads of a store. Errors are sent as plain objects, because a clone loses the class. */
+/** Messages between a store's threads. Errors are sent as plain objects, because a clone loses the class. */
 import type { MessagePort } from 'node:worker_threads';
 import { Refusal } from '../../../shared/refusal.ts';
 import type { EventBatch, EventOutcome, EventPage } from '../../store.ts';
@@ -57,8 +57,8 @@ const fromFlatValue = ({ name }: Call, value: unknown): unknown => {
 
 /**
  * `ready`: the database is open. `fatal`: the database can't be opened, or the outcome of calls without a reply is
- * unknown; the thread executes no more calls. `seconds` is the duration of the commit, and `statementSeconds` the part
- * of it that COMMIT takes.
+ * unknown; the thread executes no more calls. `seconds` is the commit's duration, and `statementSeconds` the part of it
+ * that COMMIT takes.
  */
 export type Reply =
   | { readonly ready: true }

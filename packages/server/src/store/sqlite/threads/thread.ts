@@ -9,7 +9,7 @@ import { fromPlain, type Opening, type PlainOutcome, type Reply, type Request, t
 const toUnavailable = (calls: readonly Call[], cause: Error | undefined): readonly Outcome[] =>
   calls.map(() => ({ error: new Refusal('unavailable', { cause }) }));
 
-/** Receives the duration of each commit, and of its COMMIT statement. */
+/** Receives the durations of each commit and of its COMMIT statement. */
 export type OnCommit = (seconds: number, statementSeconds: number) => void;
 
 interface ThreadOptions {

@@ -1,4 +1,4 @@
-/** Starts the threads of a store. */
+/** Starts a store's threads. */
 import { availableParallelism } from 'node:os';
 import { extname } from 'node:path';
 import type { Opening } from './messages.ts';

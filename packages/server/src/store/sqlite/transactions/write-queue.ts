@@ -29,7 +29,7 @@ export const createWriteQueue = (
   let inFlight = 0;
   let scheduled = false;
 
-  /** Sends the calls of a commit and settles them. Returns whether any of them succeeded. */
+  /** Sends a commit's calls and settles them. Returns whether any of them succeeded. */
   const send = async (batch: readonly QueuedCall[]): Promise<boolean> => {
     try {
       const outcomes = await writer.send(batch.map(({ call }) => call));
@@ -71,7 +71,7 @@ export const createWriteQueue = (
         queued.push({ call, bytes, resolve, reject });
         if (scheduled) return;
         scheduled = true;
-        // Flushes after all requests that arrived in this turn of the event loop.
+        // Flushes after all requests that arrived in this event-loop turn.
         setImmediate(flush);
       }),
     /** Resolves when all calls are settled. */
