@@ -141,7 +141,7 @@ const deleteContactRows = (db: Transaction, rows: readonly ErasedRow[], claims: 
 };
 
 /** The request to delete one account's old events and refused requests. */
-export type OldOfAccount = Omit<RequestOf<'deleteEventsBefore'>, 'most'> &
+export type OldOfAccount = Omit<RequestOf<'deleteEventsBefore'>, 'limit'> &
   Record<'account' | 'maxEvents' | 'maxRefused', number>;
 
 interface ErasureParts {
