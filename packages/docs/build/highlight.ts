@@ -41,7 +41,7 @@ const languageNames: Readonly<Record<string, string>> = {
   text: 'Output',
 };
 
-/** A code block with a caption: the name of its language, or `label`. */
+/** A code block with a caption: its language's name, or `label`. */
 export const codeBlock = (
   code: string,
   language: string,

@@ -35,10 +35,7 @@ const neighbors = (groups: readonly NavigationGroup[], { path }: Page): HTML => 
   return html`<nav class="neighbors" aria-label="Next and previous page">${link(previous, 'before', 'Previous')}${link(next, 'after', 'Next')}</nav>`;
 };
 
-/**
- * The whole document. `data-root` and `data-docs` contain the paths of the server's root and of `/docs/`, for the
- * script.
- */
+/** The whole document. `data-root` and `data-docs` tell the script the paths of the server's root and `/docs/`. */
 export const layout = (page: Page, groups: readonly NavigationGroup[], assets: AssetNames): HTML => {
   const { path, title, description, content, form } = page;
   const to = (target: string): string => relativePath(path, target);

@@ -150,7 +150,7 @@ export const renderMarkdown = (
   return { title: first.title, lead: first.text, intro, rest: render(tokens.slice(at)), headings, sections };
 };
 
-/** Renders the text of a table cell, without links. */
+/** Renders a table cell's text, without links. */
 export const renderInline = (text: string): HTML =>
   raw(
     createMarked(

@@ -6,7 +6,7 @@ export type HTML = ReturnType<typeof html>;
 
 /** A section of a page, for the search index. */
 export interface Section {
-  /** Empty for the start of the page. */
+  /** Empty for the part before the first heading. */
   readonly anchor: string;
   readonly title: string;
   /** Its text without markup. */
@@ -52,7 +52,7 @@ export const placeholders = {
   scriptTag: '{firsthand:script-tag}',
 } as const;
 
-/** Fills in the values of a server with default settings. */
+/** Fills in the values for a server with default settings. */
 export const fillInDefaults = (text: string): string =>
   text
     .replaceAll(placeholders.root, 'http://127.0.0.1:3000')

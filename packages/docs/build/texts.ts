@@ -66,7 +66,7 @@ const variables: Readonly<Record<string, string>> = {
   AGENT_TOKEN: 'agent_…',
 };
 
-/** A block that sets the shell variables that a guide uses, with the address of this server. */
+/** A block that sets the shell variables that a guide uses, with this server's address. */
 const variablesBlock = (text: string) => {
   const used = Object.entries(variables).filter(([name]) => new RegExp(`\\b${name}\\b`).test(text));
   if (!usesServer(text)) return html``;

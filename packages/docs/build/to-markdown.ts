@@ -12,8 +12,8 @@ const outsideCode = (markdown: string, change: (text: string) => string): string
     .join('');
 
 /**
- * Returns the source of a guide without comments. `resolve` returns the new target of a link, without its anchor; if it
- * returns undefined, only the text of the link is kept.
+ * Returns a guide's source without comments. `resolve` returns a link's new target, without its anchor; if it returns
+ * undefined, only the link's text is kept.
  */
 export const cleanSource = (source: string, resolve: (href: string) => string | undefined): string =>
   outsideCode(source, (text) =>
@@ -39,7 +39,7 @@ const unescapeHTML = (html: string): string =>
   html.replaceAll(/&(lt|gt|quot|amp|nbsp|#39|#x27);/g, (_, name: string) => entities[name] ?? '');
 const withoutTags = (html: string): string => unescapeHTML(html.replaceAll(/<[^>]*>/g, ''));
 
-/** Converts the path of a link, relative to the folder of its page, to the path of the Markdown file. */
+/** Converts a link's path, relative to its page's folder, to the Markdown file's path. */
 const toMarkdownLink = (href: string): string => {
   if (/^(?:[a-z]+:|#)/.test(href)) return href;
   const [path = '', anchor] = href.split('#');
@@ -94,14 +94,14 @@ export const toMarkdown = (html: string): string => {
     .map((line) => line.replace(/^( {2})?\s*(.*?)\s*$/, '$1$2'));
   return (
     lines
-      // The line below the head of a table has as many columns as the head.
+      // The line below a table's header has as many columns as the header.
       .map((line, at) =>
         line.startsWith('\ue001')
           ? `${(lines.slice(0, at).findLast((each) => each.startsWith('|')) ?? '').replaceAll(/[^|]+/g, '---')}`
           : line,
       )
       .join('\n')
-      // Entries of a list and rows of a table are on consecutive lines.
+      // List entries and table rows are on consecutive lines.
       .replaceAll(/(?<=^- .*)\s*\n(?=- )/gm, '\n')
       .replaceAll(/(?<=^\|.*)\s*\n(?=\|)/gm, '\n')
       .replaceAll(/\n{3,}/g, '\n\n')

@@ -3,7 +3,7 @@ export interface SearchEntry {
   /** Relative to `/docs/`, with its anchor. */
   readonly to: string;
   readonly title: string;
-  /** The title of the page, if the entry is a section. */
+  /** The page's title, if the entry is a section. */
   readonly page?: string;
   readonly text: string;
 }

@@ -6,7 +6,7 @@ export interface Result {
   readonly to: string;
   readonly title: string;
   readonly page: string;
-  /** An excerpt of the text around a word of the query. */
+  /** An excerpt around a word in the query. */
   readonly excerpt: string;
 }
 

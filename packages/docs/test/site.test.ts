@@ -13,7 +13,7 @@ import { manuals } from '../build/manuals.ts';
 import { createSite, searchEntries } from '../build/site.ts';
 import { createSearch } from '../src/search.ts';
 
-/** The HTML of each page, by its path under /docs/. */
+/** Each page's HTML, by its path under /docs/. */
 const pages = new Map<string, string>();
 beforeAll(async () => {
   await buildDist();

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { buildDist, dist } from '../build/build.ts';
 import { cleanSource, toMarkdown } from '../build/to-markdown.ts';
 
-/** The Markdown files of all pages, by their path under /docs/. */
+/** All pages' Markdown files, by their path under /docs/. */
 const files = new Map<string, string>();
 let names: string[];
 beforeAll(async () => {

@@ -105,5 +105,5 @@ const describe = (name: OperationName): OperationDoc => {
   };
 };
 
-/** All operations, in the order of the contract's table. */
+/** All operations, in contract order. */
 export const operationDocs: readonly OperationDoc[] = operationNames.map(describe);

@@ -95,7 +95,7 @@ ${
 `;
 };
 
-/** The fields of an object. `prefix` starts the anchor of each. */
+/** An object's fields. `prefix` starts each one's anchor. */
 export const fieldList = (schema: JSONSchema, prefix: string, ancestors: Ancestors = []): HTML => {
   const { properties = {}, required = [] } = schema;
   const path = [...ancestors, schema.properties];

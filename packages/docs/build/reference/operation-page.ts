@@ -1,4 +1,4 @@
-/** The page of an operation. */
+/** An operation's page. */
 
 import type { TokenKind } from '@firsthand/contract/account/tokens';
 import { listErrorCodes } from '@firsthand/contract/document/operation-errors';
