@@ -5,7 +5,7 @@
 import { type Operation, type OperationName, operationNames, operations } from '@firsthand/contract/operations';
 import type { Plugin } from 'esbuild';
 
-/** The name of an operation; `?` marks a GET, `!` a slow operation. */
+/** An operation's name; `?` marks a GET, `!` a slow operation. */
 const toEntry = (name: OperationName): string => {
   const { methods, slow }: Operation = operations[name];
   return `${name}${methods[0] === 'GET' ? '?' : ''}${slow ? '!' : ''}`;

@@ -6,7 +6,7 @@ import { computed, signal } from '@preact/signals';
 
 const current = signal(new URL(location.href));
 
-/** The name of the page: `people` for `…/console/people?…`; '' for the overview. */
+/** The page's name: `people` for `…/console/people?…`; '' for the overview. */
 export const pageName = computed(() => current.value.pathname.replace(/^.*\/console\//, ''));
 
 export const query = computed(() => current.value.searchParams);

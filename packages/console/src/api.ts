@@ -43,7 +43,7 @@ const wordings: Partial<Record<FirsthandError['code'], string>> = {
   erased_contact: 'This contact and all its events were erased.',
 };
 
-/** API messages start with a lowercase letter or the name of a field, and have no final period. */
+/** API messages start with a lowercase letter or a field name, and have no final period. */
 const toSentence = (message: string): string => {
   const text = message.trim().replace(/^`[^`]+` (?=must|is )/, 'this value ');
   return text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? '' : '.');

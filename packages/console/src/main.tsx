@@ -25,7 +25,7 @@ const Opening = () => (
   </div>
 );
 
-/** The code of the open invitation; '' if the URL has no code. */
+/** The open invitation's code; '' if the URL has no code. */
 const invitation = signal<string | undefined>(undefined);
 
 const Console = () => {

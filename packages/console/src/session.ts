@@ -99,7 +99,7 @@ export const findSession = async (): Promise<void> => {
   session.value = urlAccount === null ? data.session : (match ?? null);
 };
 
-/** Returns the code of a one-time link, and removes it from the URL so that it does not stay in the history. */
+/** Returns a one-time link's code, and removes it from the URL so that it does not stay in the history. */
 export const takeCode = (): string | undefined => {
   const code = new URLSearchParams(location.hash.slice(1)).get('code') ?? undefined;
   if (code !== undefined) history.replaceState(null, '', location.pathname + location.search);

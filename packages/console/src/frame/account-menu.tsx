@@ -21,7 +21,7 @@ export const AccountMenu = () => {
       <ul>
         {others.map((other) => (
           <li key={other.accountUUID}>
-            {/* `target` forces a page load: the console holds the state of one account. */}
+            {/* `target` forces a page load: the console holds one account's state. */}
             <a href={hrefOfAccount(other)} target="_self">
               {other.accountName || other.accountUUID}
             </a>

@@ -1,4 +1,4 @@
-/** The pages of the console, in the order of the navigation. All but the overview are loaded when first opened. */
+/** The console's pages, in navigation order. All but the overview are loaded when first opened. */
 import type { ComponentType } from 'preact';
 
 interface PageEntry {

@@ -1,4 +1,4 @@
-/** The tabs of the settings, by their names in the URL. */
+/** The settings tabs, by their names in the URL. */
 export const settingsTabs = {
   tokens: 'Tokens',
   team: 'Team',

@@ -10,7 +10,7 @@ interface DialogFormProps {
   /** The label of the submit button. */
   readonly action: string;
   readonly submit: (fields: FormData) => unknown;
-  /** The text of the last error; '' or absent if there is none. */
+  /** The last error's text; '' or absent if there is none. */
   readonly problem?: string;
   readonly isDisabled?: boolean;
   /** Whether the action can't be undone. */

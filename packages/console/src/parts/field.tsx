@@ -5,7 +5,7 @@ import { useId } from 'preact/hooks';
 interface FieldProps {
   readonly label: string;
   readonly hint?: string | undefined;
-  /** The text of the error; '' or absent if there is none. */
+  /** The error's text; '' or absent if there is none. */
   readonly problem?: string | undefined;
   /** Renders the control with these attributes. */
   readonly children: (attributes: {

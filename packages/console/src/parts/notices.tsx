@@ -24,7 +24,7 @@ const hide = (): void => {
 };
 
 interface Outcome {
-  /** The text of the notice. */
+  /** The notice's text. */
   readonly done: string;
   /** Absent if the action can't be undone or changed nothing. */
   readonly undo?: (() => Promise<unknown>) | undefined;

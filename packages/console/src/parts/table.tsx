@@ -8,7 +8,7 @@ interface Row {
 }
 
 interface TableProps {
-  /** The name of the table, for screen readers. */
+  /** The table's name, for screen readers. */
   readonly label: string;
   /** The column headers. An empty header is for a column of buttons. */
   readonly headers: readonly string[];

@@ -29,7 +29,7 @@ const names = computed(() => ({
   event: new Map(account.value?.event.map(({ eventID, eventName }) => [String(eventID), eventName])),
 }));
 
-/** The name of a catalogue entry; its ID if it has none. */
+/** A catalogue entry's name; its ID if it has none. */
 export const nameOf = (catalogue: 'tag' | 'profile' | 'attr' | 'event', id: string): string =>
   names.value[catalogue].get(id) ?? id;
 

@@ -22,7 +22,7 @@ const maxNameLength = 60;
 export const shorten = (name: string): string =>
   name.length > maxNameLength ? `${name.slice(0, maxNameLength)}…` : name;
 
-/** The label for the rows of a table that are not shown. */
+/** The label for table rows that are not shown. */
 export const moreRows = (count: number): string => `${formatWhole(count)} more ${count === 1 ? 'row' : 'rows'}`;
 
 export interface NumberForms {
@@ -145,7 +145,7 @@ export const formatDuration = (length: number): string => {
 };
 
 const regions = new Intl.DisplayNames(locale, { type: 'region' });
-/** The name of a country by its ISO 3166 code. */
+/** A country's name by its ISO 3166 code. */
 export const formatCountry = (code: string): string => {
   try {
     return regions.of(code) ?? code;

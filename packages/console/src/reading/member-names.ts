@@ -7,7 +7,7 @@ export type Member = ResponseFor<'listMembers'>['member'][number];
 /** undefined: not loaded yet. */
 export const members = signal<readonly Member[] | undefined>(undefined);
 
-/** The name of a member; undefined if the member was removed or has not been loaded. */
+/** A member's name; undefined if the member was removed or has not been loaded. */
 export const nameOfMember = (memberID: string | undefined): string | undefined => {
   const member = members.value?.find((member) => member.memberID === memberID);
   return member && (member.memberName || member.memberEmailaddress);

@@ -31,8 +31,7 @@ interface ReportOptions<Name extends ReportName> {
 }
 
 /**
- * The response of a report. On a share link's page, the request is ignored and the stored report of this part is
- * returned.
+ * A report's response. On a share link's page, the request is ignored and the stored report of this part is returned.
  */
 export const useReport = <Name extends ReportName>({
   part,

@@ -5,7 +5,7 @@ import { isGone, isUnreachable, messageOf } from '../api.ts';
 export interface FetchState<Value> {
   /** The response for the current key or, while that is loading, for the previous key. */
   readonly value: Value | undefined;
-  /** The text of the error, if loading failed. */
+  /** The error's text, if loading failed. */
   readonly problem: string | undefined;
   /** Whether a retry would fail in the same way. */
   readonly isFinal?: boolean | undefined;

@@ -7,7 +7,7 @@ export type View = ResponseFor<'listViews'>['view'][number];
 /** Parameters that are not part of a view. */
 const transientParameters = ['account', 'who', 'cursor'];
 
-/** The current page in the form of a view. */
+/** The current page, as a view. */
 export const readCurrentView = (): Pick<View, 'viewPage' | 'viewQuery'> => {
   const viewParameters = new URLSearchParams([...query.peek()].filter(([name]) => !transientParameters.includes(name)));
   return { viewPage: pageName.peek() === 'events' ? 'events' : 'overview', viewQuery: viewParameters.toString() };

@@ -81,7 +81,7 @@ describe('requestFor', () => {
     });
   });
 
-  test('omits an empty ID of an event, so that the service assigns one', () => {
+  test('omits an event’s empty ID, so that the service assigns one', () => {
     expect(requestFor('event', '', { name: 'Bought' }).event?.[0]).toMatchObject({
       eventID: undefined,
       eventName: 'Bought',

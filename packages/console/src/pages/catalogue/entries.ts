@@ -107,10 +107,7 @@ const plainEntriesOf = (
   }
 };
 
-/**
- * The entries of a catalogue, in the order of the API, each with the entries merged into it. `uses` has the event
- * counts.
- */
+/** A catalogue's entries, in the API's order, each with the entries merged into it. `uses` has the event counts. */
 export const entriesOf = (kind: Kind, catalogues: Catalogues, uses: readonly Uses[]): Entry[] => {
   const all = plainEntriesOf(kind, catalogues, uses);
   const merged = all.filter(({ mergedInto }) => mergedInto !== undefined);
@@ -119,7 +116,7 @@ export const entriesOf = (kind: Kind, catalogues: Catalogues, uses: readonly Use
     .map((entry) => ({ ...entry, merged: merged.filter(({ mergedInto }) => String(mergedInto) === entry.id) }));
 };
 
-/** The entries whose name or ID contains the text, or into which such an entry was merged. Ignores case. */
+/** The entries whose name or ID contains the text, or with a merged entry whose name or ID does. Ignores case. */
 export const searchEntries = (text: string, entries: readonly Entry[]): readonly Entry[] => {
   const searchText = text.trim().toLowerCase();
   const isMatch = ({ id, name }: Pick<Entry, 'id' | 'name'>) =>

@@ -1,4 +1,4 @@
-/** The name of an entry, edited in place: Enter saves, Escape cancels. */
+/** An entry's name, edited in place: Enter saves, Escape cancels. */
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Badge } from '../../parts/small.tsx';
 import { canEdit } from '../../reading/account.ts';

@@ -23,7 +23,7 @@ test.each([
   expect(problemIn(kind, { ...emptyDraft, ...fields }, [listed])).toBe(problem);
 });
 
-test('accepts the ID of a removed entry', () => {
+test('accepts a removed entry’s ID', () => {
   expect(problemIn('event', { ...draft, id: '3' }, [{ ...listed, isListed: false }])).toBe('');
 });
 

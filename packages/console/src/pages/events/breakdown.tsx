@@ -28,7 +28,7 @@ interface BreakdownProps {
   readonly scope: Omit<RequestFor<'reportBreakdown'>, 'by'> & PeopleRequest;
   readonly dimension: Dimension;
   readonly measure: Measure;
-  /** What the rows break down, for headings: the name of the event, or `All events`. */
+  /** What the rows break down, for headings: the event's name, or `All events`. */
   readonly subject: string;
 }
 

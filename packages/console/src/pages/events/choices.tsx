@@ -36,7 +36,7 @@ const Choice = ({ label, value, options, choose }: ChoiceProps) => {
   );
 };
 
-/** The value of a URL parameter; the first option if the URL contains none of the options. */
+/** A URL parameter's value; the first option if the URL contains none of the options. */
 export const readChoiceParameter = <Name extends string>(
   parameter: string,
   options: Readonly<Record<Name, unknown>>,

@@ -57,7 +57,7 @@ const stepsOf = (steps: ResponseFor<'reportFunnel'>['step']): (number | null | u
     ];
   });
 
-/** The rows of the CSV file, with one line for each step, or for each step of each group. */
+/** The CSV file's rows, one for each step, or for each step of each group. */
 const fileOf = ({ step, row, others }: ResponseFor<'reportFunnel'>, names: readonly string[], unit: string) => {
   const rowsOf = (steps: typeof step) => stepsOf(steps).map((cells, index) => [index + 1, names[index], ...cells]);
   const headers = [

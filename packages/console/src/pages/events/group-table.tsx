@@ -47,7 +47,7 @@ interface Group {
   readonly eventName?: string | undefined;
 }
 
-/** The title of the grouping; '' if there is none. */
+/** The grouping's title; '' if there is none. */
 export const titleOfGroups = (): string => chosenDimension()?.title ?? '';
 
 export const nameOfGroup = ({ values: [value = null], eventName }: Group): string => {

@@ -21,7 +21,7 @@ const intervals = { week: 'Week', day: 'Day', month: 'Month' } as const;
 type Interval = keyof typeof intervals;
 type Cohorts = ResponseFor<'reportRetention'>['cohort'];
 
-/** Matches the name of a page view in the script tag's `data-page-views` and in most catalogues. */
+/** Matches the page view's name in the script tag's `data-page-views` and in most catalogues. */
 const pageView = /^page ?views?(?:ed)?$/i;
 
 /**
@@ -54,7 +54,7 @@ const sharesOf = (cohorts: Cohorts): string[] =>
     return people === 0 ? '' : formatShare(sumOf(old.map(({ back }) => back[later] ?? 0)) / people);
   });
 
-/** The rows of the CSV file, with one line for each cohort, or for each cohort of each group. */
+/** The CSV file's rows, one for each cohort, or for each cohort of each group. */
 const fileOf = ({ cohort: all, row }: ResponseFor<'reportRetention'>, interval: Interval) => {
   const headers = ['from', 'people', ...all.map((_, later) => intervalHeader(later, interval))];
   const rowsOf = (cohorts: Cohorts) => cohorts.map(({ from, people, back }) => [from, people, ...back]);

@@ -1,4 +1,4 @@
-/** The filter of the contact list and its columns, both stored in the URL. */
+/** The contact list's filter and columns, both stored in the URL. */
 import type { RequestFor } from '@firsthand/client';
 import type { ComponentChildren } from 'preact';
 import { query, setQuery } from '../../address.ts';

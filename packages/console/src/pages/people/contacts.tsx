@@ -46,7 +46,7 @@ const cellOf = (contact: ContactResult, column: string): ComponentChildren => {
   return contact[column as 'contactTelephone'];
 };
 
-/** Reads all contacts on the pages of a search. Throws if there are more than can be selected. */
+/** Reads all pages of a contact search. Throws if there are more than can be selected. */
 const readAll = async (request: RequestFor<'searchContact'>): Promise<ReadonlyMap<string, ContactResult>> => {
   const all = new Map<string, ContactResult>();
   for await (const { contact } of api.pages('searchContact', { ...request, limit: 1_000 })) {

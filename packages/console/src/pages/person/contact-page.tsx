@@ -1,4 +1,4 @@
-/** The page of a contact: details, browsers, claims, actions and history. */
+/** A contact's page: details, browsers, claims, actions and history. */
 import type { ResponseFor } from '@firsthand/client';
 import { Card } from '../../parts/card.tsx';
 import { Avatar, Badge, CopyableText, RelativeTime } from '../../parts/small.tsx';

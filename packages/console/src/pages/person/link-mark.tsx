@@ -23,7 +23,7 @@ const wordsOf = ({ entry: { isRecognition, isFormer, link }, hasHistory }: LinkM
   return isFormer ? `${text} was linked to this person` : `${text} now belongs to this person`;
 };
 
-/** The name of a browser that is no longer in the person's list of browsers. */
+/** The name of a browser that is no longer in the person's browser list. */
 const Device = ({ userUUID }: { readonly userUUID: string }) => {
   const name = useBrowserSummary(userUUID)?.name;
   return name ? <>{name} · </> : null;

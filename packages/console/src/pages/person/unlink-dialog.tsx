@@ -44,7 +44,7 @@ const unlinkOptions = {
 
 interface UnlinkDialogProps {
   readonly link: Link;
-  /** The name of the browser. */
+  /** The browser's name. */
   readonly name: string;
   readonly refresh: () => unknown;
   readonly close: () => void;

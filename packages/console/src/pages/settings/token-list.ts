@@ -41,14 +41,14 @@ export const groupTokens = (tokens: readonly Token[], now: number): TokenLists =
   };
 };
 
-/** The name of a token or, if it is unnamed, its kind and the beginning of its ID. */
+/** A token's name or, if it is unnamed, its kind and the beginning of its ID. */
 export const nameOfToken = ({ session, memberID, tokenKind, tokenName, tokenID }: Token): string => {
   if (session) return nameOfMember(memberID) ?? 'Console session';
   const kind = tokenKind.charAt(0).toUpperCase() + tokenKind.slice(1);
   return tokenName || `${kind} token ${tokenID.slice(0, 6)}`;
 };
 
-/** The name of an actor in the audit log, by its tokenID. '' and `command` mean the command line. */
+/** An actor's name in the audit log, by its tokenID. '' and `command` mean the command line. */
 export const nameOfActor = (actor: string, tokens: readonly Token[]): string => {
   if (actor === '' || actor === 'command') return 'the command line';
   const token = tokens.find(({ tokenID }) => tokenID === actor);

@@ -32,7 +32,7 @@ const Count = ({ list }: { readonly list: readonly Condition[] }) => {
   const request = JSON.stringify([from, to, list]);
   useEffect(() => {
     if (!isWhole) return setText('Fill in the empty fields to see the count.');
-    // Clear the count of the previous conditions.
+    // Clear the previous conditions' count.
     setText('');
     const controller = new AbortController();
     const timer = setTimeout(async () => {

@@ -14,7 +14,7 @@ export type Kind =
   | 'or'
   | 'not';
 
-/** In the order of the menu. */
+/** In menu order. */
 export const kindTitles: Readonly<Record<Kind, string>> = {
   did: 'The person did',
   didNot: 'The person did not',

@@ -58,13 +58,13 @@ const NewLink = ({
 };
 
 interface ShareDialogProps {
-  /** The name of the current saved view; '' if the page is not a saved view. */
+  /** The current saved view's name; '' if the page is not a saved view. */
   readonly viewName: string;
   readonly close: () => void;
 }
 
 export const ShareDialog = ({ viewName, close }: ShareDialogProps) => {
-  // The state of the page when the dialog was opened.
+  // The page's state when the dialog was opened.
   const [{ included, excluded }] = useState(readCurrentShare);
   const [shareName, setName] = useState(viewName);
   const [days, setDays] = useState('30');

@@ -1,5 +1,6 @@
 /**
- * The refused rows as a file: JSON lines, whatever the imported file's format, so that they can be fixed and imported.
+ * The refused rows as a file: JSON lines, regardless of the imported file's format, so that they can be fixed and
+ * imported.
  */
 import { readRecords } from '@firsthand/import-formats';
 import type { Refusal } from './event-import.ts';

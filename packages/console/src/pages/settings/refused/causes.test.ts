@@ -69,7 +69,7 @@ it('labels fields in words, and omits IDs', () => {
   ).toEqual(['The profile', 'Event #2: the name', 'Event #2: the attribute “plan”']);
 });
 
-it('reads and replaces the value at the path of a field', () => {
+it('reads and replaces the value at a field’s path', () => {
   const request = { event: [{ eventID: 1 }, { eventID: 'two' }] };
   const path = pathOf('event[1].eventID');
   expect(path).toEqual(['event', 1, 'eventID']);

@@ -60,7 +60,7 @@ const codeWords: Readonly<Record<string, (field: string) => string>> = {
   invalid_encoding: () => 'the request is not valid UTF-8',
 };
 
-/** The reason for a refusal, in words. API messages begin with the path of the field. */
+/** The reason for a refusal, in words. API messages begin with the field's path. */
 const whyOf = ({ code, field, message }: RefusedRequest['problem']): string => {
   const name = nameAt(pathOf(field));
   const words = codeWords[code];
@@ -172,7 +172,7 @@ export const leavesOf = (value: unknown, path: Path = []): Path[] => {
   );
 };
 
-/** Converts typed text to the type of the previous value. */
+/** Converts typed text to the previous value's type. */
 export const typedAs = (before: unknown, text: string): unknown =>
   typeof before === 'number' && text.trim() !== '' && !Number.isNaN(Number(text)) ? Number(text) : text;
 

@@ -1,4 +1,4 @@
-/** The secret of a new webhook, or an existing webhook's new secret. */
+/** A new webhook's secret, or an existing webhook's new secret. */
 import { SecretCard } from '../../../parts/secret-card.tsx';
 import { Time } from '../../../parts/small.tsx';
 import { nameOfWebhook, type Webhook } from './webhook.ts';
