@@ -17,7 +17,7 @@ export interface Message {
 /** The maximum message length. The service never sends longer events, so a longer message ends the connection. */
 const maxCharacters = 4 * 1024 * 1024;
 
-/** Yields the messages of a body in order. A message without data only sets the position; comments are skipped. */
+/** Yields a body's messages in order. A message without data only sets the position; comments are skipped. */
 export async function* parseMessages(body: ReadableStream<Uint8Array>): AsyncGenerator<Message> {
   let id = '';
   let fields = new Map<string, string>();

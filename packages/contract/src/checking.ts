@@ -114,7 +114,7 @@ export const maxIgnored = 20;
 /** The maximum number of ignored names that get a suggestion: comparing names is expensive. */
 const maxCompared = 5;
 
-/** The path of an unknown field, with the absent field that was probably meant. */
+/** An unknown field's path, with the absent field that was probably meant. */
 const describeUnknown = (path: string, name: string, fields: Iterable<string>, input: object): string => {
   const nearest = nearestName(name, [...fields]);
   return nearest === undefined || nearest in input ? path : `${path} (did you mean ${nearest}?)`;

@@ -146,7 +146,7 @@ export const createContactsOutput = response({
         error: problem.optional().describe('Why this contact was rejected.'),
       }),
     )
-    .describe('The result for each contact, in the order of the request.'),
+    .describe('The result for each contact, in request order.'),
 });
 
 export const getContactInput = z

@@ -149,7 +149,7 @@ export const logEventsOutput = response({
         error: problem.optional().describe('Why this event was rejected.'),
       }),
     )
-    .describe('The result for each event, in the order of the request.'),
+    .describe('The result for each event, in request order.'),
 });
 
 const robots = field.describe(

@@ -33,7 +33,7 @@ export const errorMessage = (form: string, expected: 'text' | 'list' | 'object' 
   },
 });
 
-/** A schema that passes its input through `coerce` before checking it. The type of its input is `In`. */
+/** A schema that passes its input through `coerce` before checking it. Its input has the type `In`. */
 export const coerced = <In, Out>(coerce: (input: unknown) => unknown, schema: z.ZodType<Out>) =>
   z.preprocess(coerce, schema) as unknown as z.ZodType<Out, In>;
 

@@ -115,7 +115,7 @@ export const importContactsInput = z
     position: field.optional(position).describe('How many contacts have already been sent.'),
     contact: field
       .list(z.unknown(), limits.contactsPerBatch)
-      .describe(`Up to ${limits.contactsPerBatch} contacts, in the order of the file.`),
+      .describe(`Up to ${limits.contactsPerBatch} contacts, in file order.`),
     contactProfileID: field
       .optional(importFields.contactProfileID)
       .describe('The profile for new contacts that don’t specify one.'),

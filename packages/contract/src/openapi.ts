@@ -160,7 +160,7 @@ const successOf = (name: string, operation: Operation, { components }: Schemas) 
 const headers = { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' } };
 const retryHeaders = { ...headers, 'Retry-After': { $ref: '#/components/headers/Retry-After' } };
 
-/** The name of the response for these codes: `UnknownContact`, `EmailTakenOrMergeRefused` */
+/** The response name for these codes: `UnknownContact`, `EmailTakenOrMergeRefused` */
 const errorResponseName = (codes: readonly ErrorCode[]) => codes.map(pascal).join('Or');
 
 /** The error response for these codes, which share a status. `anyError` is the schema of all error responses. */

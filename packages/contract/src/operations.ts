@@ -47,7 +47,7 @@ export interface Operation<Input extends z.ZodType = z.ZodType, Output extends z
    * reads all rows, `limit` at a time.
    */
   readonly csv?: { readonly list: string; readonly limit: number };
-  /** The fields of the request, without tokenUUID. */
+  /** The request's fields, without tokenUUID. */
   readonly input: Input;
   /** Lists in the input whose entries are checked one by one, so that an invalid entry does not fail the others. */
   readonly entries?: Readonly<Record<string, z.ZodType>>;

@@ -209,7 +209,7 @@ describe('PostHog', () => {
     expect(invoice).not.toHaveProperty('anonymousId');
   });
 
-  it('logs $autocapture with the text of its element', async () => {
+  it('logs $autocapture with its element’s text', async () => {
     expect(await messageAt('posthog.jsonl', 'posthog', 7)).toMatchObject({
       type: 'track',
       event: '$autocapture',
@@ -293,7 +293,7 @@ describe('Umami', () => {
     expect((await messageAt('umami.csv', 'umami', 10))?.context).not.toHaveProperty('labels');
   });
 
-  it('reads the columns of a PostgreSQL table', () => {
+  it('reads a PostgreSQL table’s columns', () => {
     const row = { event_id: 'e-1', session_id: 's-1', created_at: '2026-11-01 11:30:00.5+02', url_path: '/' };
     expect(formats.umami.toMessages({ ...row, url_query: '', event_type: '1' })).toEqual([
       {

@@ -30,7 +30,7 @@ const readLicenses = async (): Promise<string> => {
 
 type ScriptSize = { readonly file: string; readonly bytes: number; readonly brotliBytes: number };
 
-/** Builds all files into `folder`. Returns the size of each script, uncompressed and compressed with brotli. */
+/** Builds all files into `folder`. Returns each script's size, uncompressed and compressed with brotli. */
 export const buildTracker = async (folder: string): Promise<ScriptSize[]> => {
   // Imported only if there is something to build, because the minifiers are slow to load.
   const { bundleScript, toBrotli } = await import('./bundle.ts');

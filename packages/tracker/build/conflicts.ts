@@ -24,7 +24,7 @@ const namesOf = (pattern: AnyNode): string[] => {
   }
 };
 
-/** Returns the variables of a numbered script (`numberVariables`) by number. */
+/** Returns a numbered script's variables (`numberVariables`), by number. */
 const findVariables = (numbered: string): Variable[] => {
   const variables: Variable[] = [];
   const variable = (name: string): Variable => {
@@ -87,7 +87,7 @@ const isHidden = (variable: Variable, other: Variable): boolean =>
     ),
   );
 
-/** Returns, for each variable of a numbered script, the numbers of the variables that must differ from it. */
+/** Returns, for each variable in a numbered script, the numbers of the variables that must differ from it. */
 export const findConflicts = (numbered: string): number[][] => {
   const variables = findVariables(numbered);
   return variables.map((variable) =>

@@ -14,7 +14,7 @@ const letters = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ$_';
 
 const randomBelow = (below: number): number => Math.floor(below * Math.random());
 
-/** Returns the letter of each variable of a script, by the variable's number in the numbered script. */
+/** Returns the letter of each variable in a script, by its number in the numbered script. */
 const readNames = (script: string, numbered: string): string[] => {
   const names: string[] = [];
   let position = 0;

@@ -22,7 +22,7 @@ export type EventCatalogue<Events = Record<string | number, Attributes | undefin
 /** A tracker with all methods, as returned by createTracker. */
 export type BundledTracker = Tracker & Required<Pick<Tracker, 'set'>>;
 
-/** A tracker whose `log` accepts only the events of a catalogue, each with its attributes. */
+/** A tracker whose `log` accepts only the events in a catalogue, each with its attributes. */
 export type TypedTracker<Events> = Omit<BundledTracker, 'log'> & {
   log<Event extends keyof Events & (string | number)>(
     event: Event,

@@ -38,8 +38,7 @@ export type Tracker = {
     attrs?: Attrs & AttributesOf<Attrs>,
   ): Promise<LogResult>;
   /**
-   * Identifies the visitor. The contact is queued like an event, and sent in the order of the calls until a request
-   * fails.
+   * Identifies the visitor. The contact is queued like an event, and sent in call order until a request fails.
    *
    * The promise and the callback get the service's result. If the service refuses, the promise rejects with the error's
    * code, message and field; an unhandled rejection is not reported.

@@ -1,4 +1,4 @@
-/** A test double for the service, which records its requests. It also serves the pages of a site. */
+/** A test double for the service, which records its requests. It also serves a site's pages. */
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -38,7 +38,7 @@ export type Recorder = {
   respond: (request: ReceivedRequest) => RecordedResponse | Promise<RecordedResponse>;
   /** How long the response with the script is delayed. */
   scriptDelayMilliseconds: number;
-  /** The pages of the site, by path. */
+  /** The site's pages, by path. */
   pages: Record<string, { html: string; headers?: Record<string, string> }>;
   /** Stops the server as a shutdown would; `up` starts it again on the same port. */
   down(): Promise<void>;

@@ -259,7 +259,7 @@ describeInChromium('the tracker in Chromium', () => {
     await waitFor(async () => expect(await countQueued(next)).toBe(0));
   });
 
-  test('keeps the events of a tab that crashes', async () => {
+  test('keeps a crashed tab’s events', async () => {
     recorder.respond = () => ({ status: 503, headers: { 'Retry-After': '60' } });
     const url = publish('/');
     const page = await openPage(url);

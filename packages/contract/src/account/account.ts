@@ -146,9 +146,7 @@ const accountContactResult = z.object({
   contactUUID: responseText(field.contactUUID).optional(),
   error: problem.optional().describe('Why this contact was rejected.'),
 });
-const contactResults = z
-  .array(accountContactResult)
-  .describe('The result for each contact, in the order of the request.');
+const contactResults = z.array(accountContactResult).describe('The result for each contact, in request order.');
 
 export const createAccountInput = z.object({ accountName, ...settings });
 export const createAccountOutput = response({
@@ -263,7 +261,7 @@ export const account = z
         events: count('The number of events in the account.', 250_000),
         storedBytes: count("An estimate of the account's storage, in bytes.", 31_000_000),
       })
-      .describe('The size of the account.'),
+      .describe('The account’s size.'),
     limits: z
       .record(z.string(), field.describe(z.number().nullable(), 'A limit.', limits.eventsPerBatch))
       .describe(

@@ -1,6 +1,6 @@
 /**
- * reportPeople: the people behind a figure in a report. A request has the fields of the report, and fields that select
- * the figure.
+ * reportPeople: the people behind a figure in a report. A request has the report's fields, and fields that select the
+ * figure.
  */
 import * as z from 'zod';
 import { hasAtMostOneKind, twoKindsProblem } from '../event.ts';

@@ -10,7 +10,7 @@ import { filter } from './filter.ts';
 export const comparisonPeriods = ['previous', 'week', 'month', 'year'] as const;
 export type ComparisonPeriod = (typeof comparisonPeriods)[number];
 
-/** The fields of every report over a range. */
+/** The fields that every report over a range has. */
 export const reportFields = {
   from: field.describe(
     field.timeOrDay,
@@ -101,7 +101,7 @@ export const range = {
   to: output.isoTime('The end of the range, exclusive.', '2026-12-01T00:00:00.000Z'),
 };
 
-/** The response of a report: the counts for the range and, with `compare`, for the earlier range. */
+/** A report's response: the counts for the range and, with `compare`, for the earlier range. */
 const response = <Shape extends z.ZodRawShape>(shape: Shape) =>
   output.response({
     ...range,
@@ -144,7 +144,7 @@ export const reportTotalsOutput = response({
     .array(z.object({ ...interval, ...measures, visits }))
     .optional()
     .describe(
-      'With `interval`: the counts of each interval, in order, including empty ones. A user, person or session counts in every interval in which it has an event.',
+      'With `interval`: the counts for each interval, in order, including empty ones. A user, person or session counts in every interval in which it has an event.',
     ),
 });
 
@@ -236,7 +236,7 @@ export const reportBreakdownInput = z
 const group = {
   values: z
     .array(field.describe(z.string().nullable(), 'A value; null for events without one.', 'Stone teapot'))
-    .describe('The values of the row, in the order of `by`; an eventID for `event`.'),
+    .describe('The row’s values, in the order of `by`; an eventID for `event`.'),
   eventName: output.text('With `by=event`: the current name of that kind of event.', 'Basket filled').optional(),
 };
 
@@ -256,7 +256,7 @@ export const reportBreakdownOutput = response({
         interval: z
           .array(z.object({ ...interval, ...measures }))
           .optional()
-          .describe('With `interval`: the counts of each interval, in order, including empty ones.'),
+          .describe('With `interval`: the counts for each interval, in order, including empty ones.'),
       }),
     )
     .describe('The rows, sorted.'),

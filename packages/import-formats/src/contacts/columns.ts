@@ -73,8 +73,8 @@ const recognize = (name: string): ContactTarget | undefined => {
 export type ColumnMapping = ReadonlyMap<string, ContactTarget>;
 
 /**
- * Returns what the columns of a header contain. `chosen` takes precedence: it has a column's target, or undefined to
- * leave the column out. If two columns have the same content, only the first one is imported.
+ * Returns what a header's columns contain. `chosen` takes precedence: it has a column's target, or undefined to leave
+ * the column out. If two columns have the same content, only the first one is imported.
  */
 export const mapColumns = (
   header: readonly string[],

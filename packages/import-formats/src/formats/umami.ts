@@ -8,7 +8,7 @@ import type { Format } from './format.ts';
 import { toLabels } from './labels.ts';
 import { aTime, compact, invalidField, toText, toTime } from './values.ts';
 
-/** The name of a row without `event_name`, by `event_type`. */
+/** The name for a row without `event_name`, by `event_type`. */
 const names = new Map([
   ['2', 'Event'],
   ['3', 'Link opened'],
