@@ -16,7 +16,7 @@ import { createBrowserLimits, createRateLimit, type RateLimits } from './access/
 import { createRefusalBudget } from './access/refusal-budget.ts';
 import { createRefusedPages } from './access/refused-pages.ts';
 import { createTokenUse, type TokenUse } from './access/token-use.ts';
-import { createFindValidToken } from './access/valid-token.ts';
+import { createValidTokenFinder } from './access/valid-token.ts';
 import { createConsole } from './console/console.ts';
 import { consoleRoutes, readConsolePage } from './console/pages.ts';
 import { createPasswords, type Passwords } from './console/passwords.ts';
@@ -33,10 +33,10 @@ import { createOperationRoute } from './operation-route.ts';
 import { noFacts, type ServiceFacts } from './operations/accounts/service.ts';
 import { createOperationReplies } from './operations/replies.ts';
 import { createAdmission } from './request/admission.ts';
-import { createAgentOf } from './request/agents.ts';
-import { type CountrySources, createCountryOf } from './request/country.ts';
+import { createAgentFinder } from './request/agents.ts';
+import { type CountrySources, createCountryFinder } from './request/country.ts';
 import { createParsingBudget } from './request/parsing-budget.ts';
-import { createToRefusal } from './responses/to-refusal.ts';
+import { createErrorConverter } from './responses/to-refusal.ts';
 import { createErrorResponder, createRouteServer, type Route } from './routes.ts';
 import { folderOf, type PagePaths } from './script-tag.ts';
 import { securityTextPath, securityTextRoute } from './security-text.ts';
@@ -134,7 +134,7 @@ const createAcceptance = ({
     },
     now,
   });
-  const findValidToken = createFindValidToken(authenticate);
+  const findValidToken = createValidTokenFinder(authenticate);
   const spendRefusal = createRefusalBudget({
     findValidToken,
     addressOf,
@@ -148,7 +148,7 @@ const createAcceptance = ({
     budgetOf: createParsingBudget(findValidToken, addressOf, rateLimits),
     now,
   };
-  const agentOf = createAgentOf(createCountryOf({ countryOf, countryHeader, trustProxy }));
+  const agentOf = createAgentFinder(createCountryFinder({ countryOf, countryHeader, trustProxy }));
   const refusedPages = createRefusedPages();
   const accepting = {
     ...reading,
@@ -248,7 +248,10 @@ export const createApp = ({
     });
     for (const { path, route } of segmentRoutes) add(path, route);
   }
-  add('/mcp', createMcpRoute({ ...accepting, ...{ handlers, consoleOrigin, base }, toRefusal: createToRefusal(log) }));
+  add(
+    '/mcp',
+    createMcpRoute({ ...accepting, ...{ handlers, consoleOrigin, base }, toRefusal: createErrorConverter(log) }),
+  );
   add('/healthz', healthRoute);
   add('/readyz', readinessRoute(store, isStopping));
   add('/openapi.json', documentRoute(base));

@@ -43,7 +43,7 @@ export const escapeHTML = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
 /** Compresses a page on its first request, which takes about a millisecond at this quality. */
-export const compressed = (text: string): Variant[] => {
+export const compressPage = (text: string): Variant[] => {
   const bytes = Buffer.from(text);
   const params = { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
   return [

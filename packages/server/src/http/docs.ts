@@ -1,7 +1,7 @@
 /** Serves the documentation built by `packages/docs`, with this server's address and paths filled in. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { assetRoutes, compressed, escapeHTML, pageHeaders, redirect } from './built-pages.ts';
+import { assetRoutes, compressPage, escapeHTML, pageHeaders, redirect } from './built-pages.ts';
 import type { Route } from './routes.ts';
 import { folderOf, hasScriptTag, type PagePaths, scriptTag } from './script-tag.ts';
 import { staticRoute } from './static-file.ts';
@@ -58,7 +58,7 @@ export const docsRoutes = (
       // Read at startup because a build might replace the files while the server runs.
       const page = readFileSync(join(folder, file), 'utf8');
       const isHTML = file.endsWith('.html');
-      const variants = () => compressed(fill(page, root(), paths, isHTML ? escapeHTML : asIs));
+      const variants = () => compressPage(fill(page, root(), paths, isHTML ? escapeHTML : asIs));
       return {
         path: `/docs/${file.replace(/(?:(?<=^|\/)index)?\.html$/, '')}`,
         route: staticRoute({ name, variants, headers: isHTML ? pageHeaders : markdownHeaders }),

@@ -10,7 +10,7 @@ import { Refusal } from '../shared/refusal.ts';
 import type { SpendRefusal } from './access/refusal-budget.ts';
 import { preflightHeaders } from './responses/cors.ts';
 import { type Exchange, emptyResponse, refusalResponse } from './responses/responses.ts';
-import { createToRefusal } from './responses/to-refusal.ts';
+import { createErrorConverter } from './responses/to-refusal.ts';
 import { createTraffic, type Traffic } from './traffic.ts';
 
 export interface Route {
@@ -36,7 +36,7 @@ const newExchange = (openToPages = false): Exchange => ({ requestID: nanoid(), o
  * throws. `spendRefusal` is called with each error before the response is built.
  */
 export const createRouteServer = (log: Logger, spendRefusal: SpendRefusal, traffic: Traffic = createTraffic()) => {
-  const toRefusal = createToRefusal(log);
+  const toRefusal = createErrorConverter(log);
 
   const refuse = async (c: Context, exchange: Exchange, error: unknown, allow = '', respond = refusalResponse) => {
     const refusal = toRefusal(exchange.requestID, await spendRefusal(c, error));
@@ -118,7 +118,7 @@ export const createRouteServer = (log: Logger, spendRefusal: SpendRefusal, traff
  * header, or a fault in other code.
  */
 export const createErrorResponder = (log: Logger) => {
-  const toRefusal = createToRefusal(log);
+  const toRefusal = createErrorConverter(log);
   return (error: unknown): Response => {
     const exchange = newExchange();
     const message = 'the request target or the Host header is malformed';

@@ -55,7 +55,7 @@ interface QueryBase {
   readonly robots: boolean;
   readonly condition: Condition | null;
   /** Absent if no catalogue entries are merged. */
-  readonly united?: UnitedIDs;
+  readonly mergedIDs?: MergedIDs;
 }
 
 /**
@@ -63,7 +63,7 @@ interface QueryBase {
  * grouped. An attribute's value is the value of the first ID in the list that the event has. Conditions on events
  * already list all IDs.
  */
-export interface UnitedIDs {
+export interface MergedIDs {
   readonly events: readonly (readonly number[])[];
   readonly attributes: readonly (readonly string[])[];
 }

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { toEventKinds, toUnitedIDs } from '../../src/http/operations/reports/conditions.ts';
-import type { Dimension, PeopleEnd, PeopleResult, ReportQuery, Reports, UnitedIDs } from '../../src/reports/queries.ts';
+import { toEventKinds, toMergedIDs } from '../../src/http/operations/reports/conditions.ts';
+import type { Dimension, MergedIDs, PeopleEnd, PeopleResult, ReportQuery, Reports } from '../../src/reports/queries.ts';
 import { createReports } from '../../src/reports/reports.ts';
 import { Refusal } from '../../src/shared/refusal.ts';
 import { openStore } from '../../src/store/open.ts';
@@ -82,7 +82,7 @@ const queriesOf = ({ account, time }: Site, merged?: Merged): ReportQuery[] => {
   const [from, to] = [time - 3 * day, time + day];
   const idsOf = merged?.idsOf ?? ((eventID: number) => [eventID]);
   const [plan, Plan] = merged?.names ?? ['plan', 'Plan'];
-  const common = { account, from, to, robots: true, condition: null, value: plan, ...merged?.united };
+  const common = { account, from, to, robots: true, condition: null, value: plan, ...merged?.mergedIDs };
   const edges = [from, from + day, from + 2 * day, to];
   return [
     { ...common, report: 'totals', edges },
@@ -129,7 +129,7 @@ const queriesOf = ({ account, time }: Site, merged?: Merged): ReportQuery[] => {
 
 /** The merges of catalogue entries, as reports must apply them. */
 interface Merged {
-  readonly united: { readonly united?: UnitedIDs };
+  readonly mergedIDs: { readonly mergedIDs?: MergedIDs };
   idsOf(eventID: number): number[];
   /** The IDs of `plan` and `Plan`; for the model, the IDs of the entries into which they are merged. */
   readonly names: readonly [string, string];
@@ -214,10 +214,10 @@ describe('reports on a store', () => {
     const list = (kind: 'event' | 'attr') => store.listCatalogue({ account: site.account, kind });
     const [events, attributes] = [await list('event'), await list('attr')];
     const { idsOf } = toEventKinds(events);
-    const united = toUnitedIDs(events, attributes);
+    const mergedIDs = toMergedIDs(events, attributes);
     const targetOf = (attrID: string) => attributes.find(({ id }) => id === attrID)?.mergedInto ?? attrID;
-    const sent = { united: united ? { united } : {}, idsOf, names: ['plan', 'Plan'] as const };
-    const read = { united: {}, idsOf, names: [targetOf('plan'), targetOf('Plan')] as const };
+    const sent = { mergedIDs: mergedIDs ? { mergedIDs } : {}, idsOf, names: ['plan', 'Plan'] as const };
+    const read = { mergedIDs: {}, idsOf, names: [targetOf('plan'), targetOf('Plan')] as const };
     const modelQueries = queriesOf(site, read);
     for (const [nth, query] of queriesOf(site, sent).entries()) {
       const { result } = await reports.run(query);
@@ -324,8 +324,8 @@ describe('reports on a store', () => {
     const common = { account, from: time - day, to: time + day, robots: true, condition: null };
     const read = async () => {
       const list = (kind: 'event' | 'attr') => store.listCatalogue({ account, kind });
-      const united = toUnitedIDs(await list('event'), await list('attr'));
-      const query = { ...common, ...(united && { united }) };
+      const mergedIDs = toMergedIDs(await list('event'), await list('attr'));
+      const query = { ...common, ...(mergedIDs && { mergedIDs }) };
       const groups = async (dimension: Dimension) => {
         const by = {
           report: 'breakdown',

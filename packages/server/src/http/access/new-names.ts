@@ -14,7 +14,7 @@ const maxCountedNames = 10_000;
 /** Returns a request's events. Events beyond the limit are not allowed to add their names. */
 export type LimitNewNames = (caller: Caller, events: readonly NewEvent[]) => readonly NewEvent[];
 
-export const createNewNames = (limit: RateLimit): LimitNewNames => {
+export const createNewNameLimit = (limit: RateLimit): LimitNewNames => {
   /**
    * Account and name pairs. Each pair counts once, against the network that sent it first: after that, the name is in
    * the catalogue.

@@ -46,7 +46,7 @@ const tokensOf = function* (c: Context, query: RequestFields, text: Uint8Array |
 /** Resolves with the first valid token's access; undefined if there is none. Rejects if the store can't look it up. */
 export type FindValidToken = (c: Context, query: RequestFields, text?: Uint8Array) => Promise<Access | undefined>;
 
-export const createFindValidToken =
+export const createValidTokenFinder =
   (authenticate: (token: string, c: Context) => Promise<Access>): FindValidToken =>
   async (c, query, text) => {
     for (const token of tokensOf(c, query, text)) {

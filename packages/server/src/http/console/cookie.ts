@@ -13,7 +13,7 @@ export const sessionPrefix = 'session_';
 export const sessionSeconds = 12 * 60 * 60;
 
 /** The maximum number of sessions in a cookie, one for each account that the user can switch between. */
-export const maxInCookie = 5;
+export const maxSessionsPerCookie = 5;
 
 /** `__Host-` guarantees that this host set the cookie, over HTTPS (RFC 6265bis, 4.1.3.2). */
 const secureName = '__Host-firsthand';
@@ -39,11 +39,11 @@ export const cookieOf = ({ protocol, host }: URL, suffix = '') => {
 };
 
 /** Creates the secret of a session. It contains the tokenID, so that a request can find its session in the cookie. */
-export const newSessionText = (tokenID: string): string => `${sessionPrefix}${tokenID}.${nanoid(32)}`;
+export const createSessionSecret = (tokenID: string): string => `${sessionPrefix}${tokenID}.${nanoid(32)}`;
 const textForm = /^session_([\w-]{1,32})\.[\w-]{32}$/;
 const tokenIDIn = (text: string): string | undefined => textForm.exec(text)?.[1];
 const separator = '~';
-const maxValueLength = maxInCookie * 128;
+const maxValueLength = maxSessionsPerCookie * 128;
 
 /**
  * The header with the tokenID of the session that a console page was loaded with, or `1` before the page has received
@@ -114,6 +114,6 @@ export const sessionCookie = (
   if (!URL.canParse(origin)) return undefined;
   const url = new URL(origin);
   if (origin !== consoleOrigin && !isLoopbackName(url.hostname)) return undefined;
-  const value = texts.slice(0, maxInCookie).join(separator);
+  const value = texts.slice(0, maxSessionsPerCookie).join(separator);
   return cookieOf(url).header(value, value === '' ? 0 : sessionSeconds);
 };

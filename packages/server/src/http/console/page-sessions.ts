@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { Refusal } from '../../shared/refusal.ts';
 import type { RequestFields } from '../request/input.ts';
 import { type Exchange, jsonResponse } from '../responses/responses.ts';
-import { hasConsoleHeader, maxInCookie, sessionCookie } from './cookie.ts';
+import { hasConsoleHeader, maxSessionsPerCookie, sessionCookie } from './cookie.ts';
 import type { OpenSession, Sessions } from './sessions.ts';
 import type { Owner } from './sign-in.ts';
 
@@ -87,7 +87,7 @@ export const createPageSessions = ({ sessions, consoleOrigin, now }: Dependencie
       const isReplaced = ({ access }: OpenSession) => started.some(({ account }) => account === access.account);
       const retained = previous
         .filter((session) => !isReplaced(session))
-        .slice(0, Math.max(0, maxInCookie - started.length));
+        .slice(0, Math.max(0, maxSessionsPerCookie - started.length));
       for (const session of previous) if (!retained.includes(session)) await sessions.end(session);
       const [session] = await sessions.describe(started.slice(0, 1));
       return respondWith(c, exchange, [...started, ...retained], { session });

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Refusal } from '../../shared/refusal.ts';
-import { assetRoutes, compressed, escapeHTML, pageHeaders, redirect } from '../built-pages.ts';
+import { assetRoutes, compressPage, escapeHTML, pageHeaders, redirect } from '../built-pages.ts';
 import { emptyResponse } from '../responses/responses.ts';
 import type { Route } from '../routes.ts';
 import { hasScriptTag, type PagePaths, scriptTag } from '../script-tag.ts';
@@ -46,7 +46,7 @@ export const consoleRoutes = (built: string, paths: PagePaths): { readonly path:
   // Read at startup because a build might replace the files while the server runs.
   const page = readConsolePage(built);
   const views: readonly string[] = JSON.parse(readFileSync(join(built, 'pages.json'), 'utf8'));
-  const route = staticRoute({ name, variants: () => compressed(fill(page, paths)), headers: pageHeaders });
+  const route = staticRoute({ name, variants: () => compressPage(fill(page, paths)), headers: pageHeaders });
   return [
     ...views.map((view) => ({ path: `/console/${view}`, route })),
     ...assetRoutes({ name, folder: built, path: folder }),

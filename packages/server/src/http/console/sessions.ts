@@ -5,7 +5,7 @@ import { nanoid } from 'nanoid';
 import { hashToken, isLive, newToken } from '../../ingest/token.ts';
 import type { Access, ListedToken, Store } from '../../store/store.ts';
 import type { RateLimit } from '../access/rate-limits.ts';
-import { newSessionText, sessionSeconds, sessionsOf } from './cookie.ts';
+import { createSessionSecret, sessionSeconds, sessionsOf } from './cookie.ts';
 import type { Owner } from './sign-in.ts';
 
 /** The maximum number of open sessions per token. Starting another session ends the oldest. */
@@ -74,7 +74,7 @@ export const createSessions = ({ store, signIns, now }: Dependencies) => {
       await endOldest(tokens, owner, time);
       const expiresTime = endOf(tokens, owner, time);
       const tokenID = nanoid();
-      const text = newSessionText(tokenID);
+      const text = createSessionSecret(tokenID);
       const token = newToken(kind, { text, tokenID, tokenName: 'Console', time, createdBy, expiresTime });
       await store.createToken({ ...token, account, session: true, password });
       return { text, tokenID };

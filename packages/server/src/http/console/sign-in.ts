@@ -5,7 +5,7 @@ import { parseAddress } from '../../identity/email-address.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Access } from '../../store/store.ts';
 import { isLocal } from '../access/loopback.ts';
-import { maxInCookie, sessionPrefix } from './cookie.ts';
+import { maxSessionsPerCookie, sessionPrefix } from './cookie.ts';
 import { type Fields, optionalText, requiredText } from './form-fields.ts';
 import type { MemberPasswords } from './member-passwords.ts';
 import type { Passkeys } from './passkeys/passkeys.ts';
@@ -76,7 +76,7 @@ export const createSignIn = ({ authenticate, codes, consoleOrigin, memberPasswor
     await memberPasswords.noteNetwork(c, emailaddress as string, memberIDs);
     // The cookie has no room for more sessions.
     return matches
-      .slice(0, maxInCookie)
+      .slice(0, maxSessionsPerCookie)
       .map(({ kind, account, token, tokenID, password: hash }) => ({ kind, account, token, tokenID, password: hash }));
   };
 

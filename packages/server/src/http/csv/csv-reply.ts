@@ -14,7 +14,7 @@ import type { Store } from '../../store/store.ts';
 import type { Caller } from '../access/caller.ts';
 import { createStreamSlots, isQueued } from '../operations/stream-slots.ts';
 import { type Exchange, emptyResponse, headersOf } from '../responses/responses.ts';
-import { createToRefusal } from '../responses/to-refusal.ts';
+import { createErrorConverter } from '../responses/to-refusal.ts';
 import { type CSVRequest, columnsOf } from './csv-columns.ts';
 import { toCSVLine } from './csv-line.ts';
 
@@ -87,7 +87,7 @@ const createCSVLines = async (
 };
 
 export const createCSVReply = ({ store, log, isStopping }: CSVDependencies): CSVReply => {
-  const toRefusal = createToRefusal(log);
+  const toRefusal = createErrorConverter(log);
   const takeSlot = createStreamSlots(limits.csvPerAccount);
 
   return async (name, handler, { c, exchange, input, caller }) => {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { countEdges, type Interval } from './calendar.ts';
+import { computeEdges, type Interval } from './calendar.ts';
 
 const edges = (from: string, to: string, interval: Interval, zone: string, maxIntervals = 1_000) =>
-  countEdges(Date.parse(from), Date.parse(to), interval, zone, maxIntervals)?.map((edge) =>
+  computeEdges(Date.parse(from), Date.parse(to), interval, zone, maxIntervals)?.map((edge) =>
     new Date(edge).toISOString().replace(':00.000Z', 'Z'),
   );
 
 const lengths = (from: string, to: string, interval: Interval, zone: string) => {
-  const times = countEdges(Date.parse(from), Date.parse(to), interval, zone, 1_000) ?? [];
+  const times = computeEdges(Date.parse(from), Date.parse(to), interval, zone, 1_000) ?? [];
   return times.slice(1).map((time, index) => (time - (times[index] as number)) / 3_600_000);
 };
 
@@ -144,8 +144,8 @@ describe('the edges of countEvents', () => {
     ['America/New_York', '2026-10-31T12:00Z', '2026-11-02T20:00Z', 73],
     ['Asia/Kolkata', '2026-03-28T00:00Z', '2026-03-30T12:00Z', 72],
   ])('split the days around a DST change in %s into full hours', (zone, from, to, hours) => {
-    const days = countEdges(Date.parse(from), Date.parse(to), 'day', zone, 10) as number[];
-    const inHours = countEdges(days[0] as number, days[3] as number, 'hour', zone, 1_000) as number[];
+    const days = computeEdges(Date.parse(from), Date.parse(to), 'day', zone, 10) as number[];
+    const inHours = computeEdges(days[0] as number, days[3] as number, 'hour', zone, 1_000) as number[];
     expect(inHours).toHaveLength(hours + 1);
     expect([inHours[0], inHours.at(-1)]).toEqual([days[0], days[3]]);
   });
@@ -170,7 +170,7 @@ describe('the edges of countEvents', () => {
       for (const interval of ['day', 'week', 'month'] as const) {
         const from = Date.parse('2010-06-15T07:07:07Z');
         const to = Date.parse('2012-06-15T07:07:07Z');
-        const times = countEdges(from, to, interval, zone, 1_000) as number[];
+        const times = computeEdges(from, to, interval, zone, 1_000) as number[];
         expect(times.every((time, index) => time % 900_000 === 0 && time > (times[index - 1] ?? 0))).toBe(true);
         expect((times[0] as number) <= from && (times[1] as number) > from).toBe(true);
         expect((times.at(-1) as number) >= to && (times.at(-2) as number) < to).toBe(true);

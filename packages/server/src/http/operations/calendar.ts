@@ -10,7 +10,7 @@ export const day = 24 * hour;
 const offsetText = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/;
 
 /** Returns a function that computes the zone's offset from UTC at a time, in milliseconds. */
-export const createOffsetAt = (timeZone: string) => {
+export const createOffsetLookup = (timeZone: string) => {
   const format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });
   return (time: number): number => {
     const [, sign, hours = 0, minutes = 0, seconds = 0] = offsetText.exec(format.format(time)) as RegExpExecArray;
@@ -19,7 +19,7 @@ export const createOffsetAt = (timeZone: string) => {
   };
 };
 
-export type OffsetAt = ReturnType<typeof createOffsetAt>;
+export type OffsetAt = ReturnType<typeof createOffsetLookup>;
 
 /**
  * Returns the first moment at which the zone's clocks show `wall` (a local time, encoded as if it were UTC) or later.
@@ -71,7 +71,7 @@ function* startsFrom(from: number, interval: Exclude<Interval, 'total'>, offsetA
  * `maxIntervals`. Each boundary is rounded down to a multiple of 15 minutes. Weeks start on Monday. `total` is a single
  * interval.
  */
-export const countEdges = (
+export const computeEdges = (
   from: number,
   to: number,
   interval: Interval,
@@ -80,7 +80,7 @@ export const countEdges = (
 ): number[] | undefined => {
   if (interval === 'total') return [floor(from, quarter), Math.ceil(to / quarter) * quarter];
   const edges: number[] = [];
-  for (const start of startsFrom(from, interval, createOffsetAt(timeZone))) {
+  for (const start of startsFrom(from, interval, createOffsetLookup(timeZone))) {
     // Some zones had offsets that are not multiples of 15 minutes, such as Liberia's until 1972.
     const edge = floor(start, quarter);
     // A zone can skip a day, as Samoa did in 2011.
@@ -91,7 +91,7 @@ export const countEdges = (
   return undefined;
 };
 
-/** Like countEdges, but throws Refusal('invalid_field') if there are more than `maxIntervals` intervals. */
+/** Like computeEdges, but throws Refusal('invalid_field') if there are more than `maxIntervals` intervals. */
 export const edgesOf = (
   from: number,
   to: number,
@@ -99,7 +99,7 @@ export const edgesOf = (
   timeZone: string,
   maxIntervals: number,
 ): number[] => {
-  const edges = countEdges(from, to, interval, timeZone, maxIntervals);
+  const edges = computeEdges(from, to, interval, timeZone, maxIntervals);
   if (edges !== undefined) return edges;
   const message = `The range from \`from\` to \`to\` has more than ${maxIntervals.toLocaleString('en')} intervals; choose a longer interval or a shorter range.`;
   throw new Refusal('invalid_field', { field: 'interval', message });

@@ -3,7 +3,7 @@ import type { OperationName } from '@firsthand/contract/operations';
 import type { Logger } from 'pino';
 import type { Reports } from '../../reports/queries.ts';
 import type { Store } from '../../store/store.ts';
-import { createNewNames } from '../access/new-names.ts';
+import { createNewNameLimit } from '../access/new-names.ts';
 import type { Quota } from '../access/quota.ts';
 import { createRateLimit, type RateLimits } from '../access/rate-limits.ts';
 import type { RefusedPages } from '../access/refused-pages.ts';
@@ -62,7 +62,7 @@ export const createOperationReplies = ({
   refusedPages,
   isStopping,
 }: Dependencies) => {
-  const logging = createLogEvent(store, { limitNewNames: createNewNames(createRateLimit(rateLimits.newNames)) });
+  const logging = createLogEvent(store, { limitNewNames: createNewNameLimit(createRateLimit(rateLimits.newNames)) });
   const { handlers: reportHandlers, check: checkReport, contactReports } = createReports(store, reports);
   const handlers = {
     ...createAccounts(store, quota?.accountBytes),

@@ -13,7 +13,7 @@ import { accountOf } from '../access/caller.ts';
 import type { Reply } from '../operation-route.ts';
 import { parseCursor, toCursor } from '../responses/cursor.ts';
 import { emptyResponse, headersOf, refusalBody } from '../responses/responses.ts';
-import { createToRefusal } from '../responses/to-refusal.ts';
+import { createErrorConverter } from '../responses/to-refusal.ts';
 import { eventResponse } from './events.ts';
 import { createStreamSlots, isQueued } from './stream-slots.ts';
 
@@ -74,7 +74,7 @@ export const createStreamReply = ({
   heartbeatMilliseconds = 15_000,
   numbers = { streams: 0 },
 }: StreamDependencies): Reply<'streamEvents'> => {
-  const toRefusal = createToRefusal(log);
+  const toRefusal = createErrorConverter(log);
   const takeSlot = createStreamSlots(limits.streamsPerAccount, numbers);
 
   /**

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createAgents } from './agents.ts';
+import { createAgentRecognizer } from './agents.ts';
 
 const chrome = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36';
 const windows = chrome.replace('X11; Linux x86_64', 'Windows NT 10.0; Win64; x64');
@@ -9,7 +9,7 @@ const iPhone =
 const mac =
   'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Safari/605.1.15';
 
-const agentOf = createAgents();
+const agentOf = createAgentRecognizer();
 const valuesOf = (userAgent: string, hints: Record<string, string> = {}) =>
   Object.fromEntries(agentOf({ 'user-agent': userAgent, ...hints }).labels);
 const label = (browser: string, os: string, device: string) => ({ $browser: browser, $os: os, $device: device });
@@ -120,7 +120,7 @@ describe('headers', () => {
 
   it('are parsed only once, with a cache of limited size', () => {
     const recognize = vi.fn(() => agent);
-    const findAgent = createAgents(recognize);
+    const findAgent = createAgentRecognizer(recognize);
     for (let times = 0; times < 3; times++) findAgent({ 'user-agent': 'x' });
     expect(recognize).toHaveBeenCalledTimes(1);
     for (let nth = 0; nth < 2_000; nth++) findAgent({ 'user-agent': `agent ${nth}` });
@@ -130,7 +130,7 @@ describe('headers', () => {
 
   it('are parsed again if a hint differs', () => {
     const recognize = vi.fn(() => agent);
-    const findAgent = createAgents(recognize);
+    const findAgent = createAgentRecognizer(recognize);
     for (const name of ['sec-ch-ua', 'sec-ch-ua-mobile', 'sec-ch-ua-platform']) {
       findAgent({ 'user-agent': 'x', [name]: 'y' });
     }
@@ -140,7 +140,7 @@ describe('headers', () => {
   it('are truncated', () => {
     const recognize = vi.fn(() => agent);
     const long = 'x'.repeat(30_000);
-    createAgents(recognize)({
+    createAgentRecognizer(recognize)({
       'user-agent': long,
       'sec-ch-ua': long,
       'sec-ch-ua-mobile': long,

@@ -117,7 +117,7 @@ const truncate = (value: string | string[] | undefined, length: number): string 
  * Returns a function that recognizes the sender of a request. It caches 1,000 results, because each takes about 20 µs
  * to compute. A request without a User-Agent has no labels.
  */
-export const createAgents = (recognizeOne = recognize): ((headers: SentHeaders) => Agent) => {
+export const createAgentRecognizer = (recognizeOne = recognize): ((headers: SentHeaders) => Agent) => {
   const cache = new BoundedMap<string, Agent>(maxAgents);
   return (headers) => {
     const userAgent = truncate(headers['user-agent'], userAgentLength);
@@ -144,9 +144,11 @@ const headersOf = (c: Context): SentHeaders =>
   bindingsOf(c).incoming?.headers ??
   Object.fromEntries(headerNames.map((name) => [name, c.req.raw.headers.get(name) ?? undefined]));
 
-/** Like `createAgents`, but adds the visitor's country as a label if `countryOf` finds one, even for bots. */
-export const createAgentOf = (countryOf: ((c: Context) => string | undefined) | undefined): ((c: Context) => Agent) => {
-  const agentOf = createAgents();
+/** Like `createAgentRecognizer`, but adds the visitor's country as a label if `countryOf` finds one, even for bots. */
+export const createAgentFinder = (
+  countryOf: ((c: Context) => string | undefined) | undefined,
+): ((c: Context) => Agent) => {
+  const agentOf = createAgentRecognizer();
   return (c) => {
     const agent = agentOf(headersOf(c));
     const country = countryOf?.(c);

@@ -15,7 +15,7 @@ export interface CountrySources {
 const countryCode = /^(?!XX)[A-Z]{2}$/;
 
 /** Returns a function that finds the country of a request's sender; undefined if no source is configured. */
-export const createCountryOf = ({
+export const createCountryFinder = ({
   countryOf,
   countryHeader,
   trustProxy,

@@ -23,7 +23,7 @@ export const createUnavailableLog = (log: Logger, clock = () => performance.now(
 };
 
 /** Returns a function that converts an error to a refusal. It logs faults of the service with the requestID. */
-export const createToRefusal = (log: Logger) => {
+export const createErrorConverter = (log: Logger) => {
   const logUnavailable = createUnavailableLog(log);
   return (requestID: string, error: unknown): Refusal => {
     if (!(error instanceof Refusal)) {

@@ -43,7 +43,7 @@ export interface Sender {
 /** The maximum size of a message with its batch's context, as JSON, in UTF-16 code units. */
 export const maxMessageLength = 32 * 1024;
 
-export const record = (value: unknown): RequestFields => (isRecord(value) ? value : {});
+export const toRecord = (value: unknown): RequestFields => (isRecord(value) ? value : {});
 
 /** Identifiers can be numbers. JSON.parse rounds numbers beyond 2^53, so `toCall` refuses them. */
 const text = (value: unknown): string | undefined => {
@@ -89,9 +89,9 @@ const campaignNames = new Map([
 
 /** The attributes of a page view, under the names that the tracker uses. */
 const pageAttributes = (message: RequestFields, properties: RequestFields): RequestFields => {
-  const context = record(message.context);
+  const context = toRecord(message.context);
   // `url` and `search` contain the whole query, of which only the campaign is stored.
-  const { path, title, referrer, search, url, ...others } = { ...record(context.page), ...properties };
+  const { path, title, referrer, search, url, ...others } = { ...toRecord(context.page), ...properties };
   const page = toURL(url);
   const [name, category] = [text(message.name), text(message.category)];
   const viewedPath = text(path) ?? page?.pathname ?? name;
@@ -106,7 +106,7 @@ const pageAttributes = (message: RequestFields, properties: RequestFields): Requ
     referrer: toReferrer(referrer, page),
     ...Object.fromEntries([...query].filter(([parameter]) => isCampaignParameter(parameter))),
     ...Object.fromEntries(
-      Object.entries(record(context.campaign)).map(([key, value]) => [campaignNames.get(key) ?? `utm_${key}`, value]),
+      Object.entries(toRecord(context.campaign)).map(([key, value]) => [campaignNames.get(key) ?? `utm_${key}`, value]),
     ),
   };
 };
@@ -208,7 +208,7 @@ const mapType = (
   context: RequestFields,
   { event, contact }: ReturnType<typeof createCalls>,
 ): SegmentCall | SegmentProblem => {
-  const properties = record(message.properties);
+  const properties = toRecord(message.properties);
   switch (message.type) {
     case 'track': {
       const name = text(message.event);
@@ -219,9 +219,9 @@ const mapType = (
     case 'screen':
       return event(pageViewName, pageAttributes({ ...message, context }, properties));
     case 'group':
-      return event('Group joined', { groupId: message.groupId ?? null, ...record(message.traits) });
+      return event('Group joined', { groupId: message.groupId ?? null, ...toRecord(message.traits) });
     case 'identify': {
-      const traits = { ...record(context.traits), ...record(message.traits) };
+      const traits = { ...toRecord(context.traits), ...toRecord(message.traits) };
       const isNamed = text(message.userId) !== undefined || text(traits.email) !== undefined;
       return isNamed ? contact(traits) : event('Identified', traits);
     }
@@ -259,7 +259,7 @@ export const toCall = (
       refusal: new Refusal('invalid_field', { field: 'batch', message: reason }),
     };
   }
-  const call = mapType(message, { ...outer, ...record(message.context) }, calls);
+  const call = mapType(message, { ...outer, ...toRecord(message.context) }, calls);
   if ('refusal' in call) return call;
   const { fromBrowser, userIDIsEmailaddress = false } = sender;
   const isContact = call.operation === 'createContact';

@@ -27,7 +27,7 @@ import { type RequestFields, readInput } from '../request/input.ts';
 import type { BudgetOf } from '../request/parsing-budget.ts';
 import { type Exchange, headersOf } from '../responses/responses.ts';
 import type { Route } from '../routes.ts';
-import { record, toCall } from './messages.ts';
+import { toCall, toRecord } from './messages.ts';
 import { createMessageRunner, type MessageRunnerOptions, type Step } from './run-messages.ts';
 import { createSenders } from './sender.ts';
 import { createVisitorFinder } from './visitors.ts';
@@ -104,7 +104,7 @@ const readMessages = (
   type: string | undefined,
 ): { readonly messages: readonly Message[]; readonly outer: RequestFields } => {
   const batch = type === undefined ? fields.batch : [{ ...fields, type }];
-  const outer = type === undefined ? record(fields.context) : {};
+  const outer = type === undefined ? toRecord(fields.context) : {};
   if (!Array.isArray(batch))
     throw new Refusal('invalid_field', { field: 'batch', message: '`batch` must be an array of messages' });
   const outerLength = JSON.stringify(outer).length;

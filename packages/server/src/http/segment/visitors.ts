@@ -3,19 +3,19 @@ import { isIP } from 'node:net';
 import { isRecord } from '@firsthand/contract/checking';
 import { labelIDs } from '@firsthand/contract/labels';
 import type { Caller } from '../access/caller.ts';
-import { type Agent, createAgents, unknownAgent } from '../request/agents.ts';
+import { type Agent, createAgentRecognizer, unknownAgent } from '../request/agents.ts';
 import type { CountryOf } from '../request/country.ts';
 import type { RequestFields } from '../request/input.ts';
-import { record } from './messages.ts';
+import { toRecord } from './messages.ts';
 
 /**
  * Returns a function that finds the visitor's browser and country in the message and, with a browser token, in headers.
  */
 export const createVisitorFinder = (countryOf: CountryOf | undefined) => {
-  const agentOf = createAgents();
+  const agentOf = createAgentRecognizer();
   return (message: unknown, outer: RequestFields, caller: Caller): Agent | undefined => {
     const own = caller.access.kind === 'browser' ? caller.agent?.() : undefined;
-    const { userAgent, ip, library } = { ...outer, ...record(record(message).context) };
+    const { userAgent, ip, library } = { ...outer, ...toRecord(toRecord(message).context) };
     const isBrowser = !isRecord(library) || library.name === 'analytics.js';
     const stated = typeof userAgent === 'string' ? agentOf({ 'user-agent': userAgent }) : undefined;
     const { robot, labels } = stated ?? (isBrowser && own ? own : unknownAgent);

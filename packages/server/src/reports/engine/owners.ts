@@ -20,7 +20,8 @@ type StoredOwners = Pick<Manifest, 'owners' | 'merged' | 'position'>;
  * Returns a HAVING condition on a user's stretches: whether all of the user's events up to the sequence number belong
  * to one contact.
  */
-export const isWhole = (through: number): SQL => sql`count(*) = 1 AND max(after) = 0 AND min(through) >= ${through}`;
+export const hasSingleOwner = (through: number): SQL =>
+  sql`count(*) = 1 AND max(after) = 0 AND min(through) >= ${through}`;
 
 interface Tables {
   readonly owners: SQL;

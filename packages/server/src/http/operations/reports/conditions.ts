@@ -2,7 +2,7 @@
 import type { Filter } from '@firsthand/contract/reports/filter';
 import type { DimensionText } from '@firsthand/contract/reports/report';
 import { createEntryMerges, type EntryMerges } from '../../../identity/merged-entries.ts';
-import type { Comparison, Condition, UnitedIDs } from '../../../reports/queries.ts';
+import type { Comparison, Condition, MergedIDs } from '../../../reports/queries.ts';
 import { dayMilliseconds } from '../../../shared/time.ts';
 import { eventIDsOfName, toEventNames } from '../../../store/rules/accounts/catalogue-rules.ts';
 import type { ListedEntry } from '../../../store/store.ts';
@@ -36,7 +36,7 @@ const ofKinds = (events: readonly (number | string)[], { idsOf }: EventKinds): C
 });
 
 /** Returns the groups of merged IDs in an account's catalogues; undefined if no entry is merged. */
-export const toUnitedIDs = (event: readonly ListedEntry[], attr: readonly ListedEntry[]): UnitedIDs | undefined => {
+export const toMergedIDs = (event: readonly ListedEntry[], attr: readonly ListedEntry[]): MergedIDs | undefined => {
   const events = createEntryMerges(event).groups.map((ids) => ids.map(Number));
   const attributes = createEntryMerges(attr).groups;
   return events.length + attributes.length === 0 ? undefined : { events, attributes };
@@ -45,7 +45,7 @@ export const toUnitedIDs = (event: readonly ListedEntry[], attr: readonly Listed
 /** The names in a request, resolved. */
 export interface ResolvedNames {
   readonly kinds: EventKinds;
-  readonly united: UnitedIDs | undefined;
+  readonly mergedIDs: MergedIDs | undefined;
   readonly contacts: ContactMatches;
   /** The contacts in each group, for dimensions that group by contacts. */
   readonly lists: ContactLists;
@@ -56,7 +56,8 @@ export interface ResolvedNames {
 }
 
 /** Returns the part of a query that lists merged IDs. */
-export const unitedIn = ({ united }: ResolvedNames): { readonly united?: UnitedIDs } => (united ? { united } : {});
+export const mergedIDsIn = ({ mergedIDs }: ResolvedNames): { readonly mergedIDs?: MergedIDs } =>
+  mergedIDs ? { mergedIDs } : {};
 
 /** Later than any eventTime. */
 export const maxTime = 8.64e15;

@@ -5,7 +5,7 @@ import type { TouchesResult } from '../../../reports/queries.ts';
 import { accountOf, type Caller } from '../../access/caller.ts';
 import { parsePeopleCursor, toPeopleCursor } from '../../responses/cursor.ts';
 import { isoTime } from '../../responses/iso-time.ts';
-import { conditionOf, maxTime, unitedIn } from './conditions.ts';
+import { conditionOf, maxTime, mergedIDsIn } from './conditions.ts';
 import { filtersOf, replaceSegments } from './filters.ts';
 import type { NameStore, ResolveNames } from './name-resolution.ts';
 import { ownSitesOf } from './own-sites.ts';
@@ -55,7 +55,7 @@ export const createContactReports = (
         to: maxTime,
         robots: false,
         condition: conditionOf({ filter }, names),
-        ...unitedIn(names),
+        ...mergedIDsIn(names),
         of: { kind: 'all' },
         usersAtLeast: 0,
         limit,
@@ -93,7 +93,7 @@ export const createContactReports = (
         to: maxTime,
         robots: false,
         condition: null,
-        ...unitedIn(names),
+        ...mergedIDsIn(names),
         contacts: contacts.map(({ contact }) => contact),
         attributes: touchAttributes,
         own: ownSitesOf(caller.access.accountOrigin),

@@ -4,7 +4,7 @@ import type { LiveResult } from '../../../reports/queries.ts';
 import { accountOf, type Handler } from '../../access/caller.ts';
 import { toCursor } from '../../responses/cursor.ts';
 import { isoTime } from '../../responses/iso-time.ts';
-import { conditionOf, unitedIn } from './conditions.ts';
+import { conditionOf, mergedIDsIn } from './conditions.ts';
 import { filtersOf, replaceSegments } from './filters.ts';
 import type { NameStore, ResolveNames } from './name-resolution.ts';
 import { ownSitesOf } from './own-sites.ts';
@@ -35,7 +35,7 @@ export const createLiveHandler = (
         to: time + limits.eventAheadMinutes * minute,
         robots: input.robots === 'include',
         condition: conditionOf(input, names),
-        ...unitedIn(names),
+        ...mergedIDsIn(names),
         own: ownSitesOf(access.accountOrigin),
         limit: input.limit ?? 10,
       },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { canMove, createMove } from './moved-days.ts';
+import { canMove, createDayMover } from './moved-days.ts';
 
 const at = (text: string) => Date.parse(text);
 
@@ -55,7 +55,7 @@ describe('a moved day', () => {
       '2028-01-01',
     ],
   ] as const)('%s', (_, moving, zone, since, until, day, moved) => {
-    expect(createMove(moving, zone, at(since), at(until))(day)).toBe(moved);
+    expect(createDayMover(moving, zone, at(since), at(until))(day)).toBe(moved);
   });
 
   it('must be a date, or the first of a month if it moves by months', () => {

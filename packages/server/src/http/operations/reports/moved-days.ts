@@ -1,12 +1,12 @@
 /** Moves the days of a shared report forward, so that "the last 30 days" stays the last 30 days. */
-import { createOffsetAt, day } from '../calendar.ts';
+import { createOffsetLookup, day } from '../calendar.ts';
 
 export type Moving = 'day' | 'month';
 
 /** Matches days from the year 1000 on, because JavaScript interprets years below 100 as 19xx. */
 const dayForm = /^([1-9]\d{3})-(\d\d)-(\d\d)$/;
 
-const clockAt = (time: number, timeZone: string): Date => new Date(time + createOffsetAt(timeZone)(time));
+const clockAt = (time: number, timeZone: string): Date => new Date(time + createOffsetLookup(timeZone)(time));
 
 const daysSince1970 = (clock: Date): number => Math.floor(clock.getTime() / day);
 const monthsSince1970 = (clock: Date): number => (clock.getUTCFullYear() - 1970) * 12 + clock.getUTCMonth();
@@ -19,7 +19,7 @@ export const canMove = (text: unknown, moving: Moving): text is string =>
  * Returns a function that moves a day (`2026-11-01`) forward by the number of days or months that have started in the
  * time zone between two times (milliseconds since 1970).
  */
-export const createMove = (moving: Moving, timeZone: string, since: number, until: number) => {
+export const createDayMover = (moving: Moving, timeZone: string, since: number, until: number) => {
   const [before, now] = [clockAt(since, timeZone), clockAt(until, timeZone)];
   const days = moving === 'day' ? daysSince1970(now) - daysSince1970(before) : 0;
   const months = moving === 'month' ? monthsSince1970(now) - monthsSince1970(before) : 0;

@@ -6,7 +6,7 @@ import { createEntryMerges, type EntryMerges } from '../../../identity/merged-en
 import type { ContactList } from '../../../reports/queries.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import type { Store } from '../../../store/store.ts';
-import { type ResolvedNames, toEventKinds, toUnitedIDs } from './conditions.ts';
+import { type ResolvedNames, toEventKinds, toMergedIDs } from './conditions.ts';
 import { type ContactMatches, createContactFinder } from './contact-lookup.ts';
 import type { AuthorizedReader, ReportRunner } from './run-report.ts';
 
@@ -55,7 +55,7 @@ export const createNameResolver = (store: NameStore, runner: Pick<ReportRunner, 
         message: `The filters of a report may have at most ${limits.conditionsOnPeople} conditions on people (\`contact\`, \`did\`, \`personFirst\`) in total; these have ${onPeople}.`,
       });
     const events = await store.listCatalogue({ account, kind: 'event' });
-    const united = toUnitedIDs(events, await store.listCatalogue({ account, kind: 'attr' }));
+    const mergedIDs = toMergedIDs(events, await store.listCatalogue({ account, kind: 'attr' }));
     const merges = new Map<DimensionText, EntryMerges>([['event', createEntryMerges(events)]]);
     const groups: { readonly word: ContactDimension; readonly value: string; readonly condition: ContactFilter }[] = [];
     for (const word of by.filter(isContactDimension)) {
@@ -71,6 +71,6 @@ export const createNameResolver = (store: NameStore, runner: Pick<ReportRunner, 
       const matches = contacts.get(condition);
       if (matches?.length) lists.set(word, [...(lists.get(word) ?? []), { value, contacts: matches }]);
     }
-    return { kinds: toEventKinds(events), united, contacts, lists, merges, now };
+    return { kinds: toEventKinds(events), mergedIDs, contacts, lists, merges, now };
   };
 };

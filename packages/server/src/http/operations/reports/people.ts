@@ -8,7 +8,7 @@ import type { Store } from '../../../store/store.ts';
 import { accountOf, type Handler } from '../../access/caller.ts';
 import { parsePeopleCursor, toCursor, toPeopleCursor } from '../../responses/cursor.ts';
 import { isoTime } from '../../responses/iso-time.ts';
-import { conditionOf, type ResolvedNames, toCondition, unitedIn } from './conditions.ts';
+import { conditionOf, mergedIDsIn, type ResolvedNames, toCondition } from './conditions.ts';
 import { type DimensionContext, toGrouping } from './dimensions.ts';
 import { filtersOf, replaceSegments, type WithoutSegments } from './filters.ts';
 import type { NameStore, ResolveNames } from './name-resolution.ts';
@@ -94,7 +94,7 @@ export const createPeopleHandler = (
         ...range,
         robots: input.robots === 'include',
         condition: conditionOf(input, resolved),
-        ...unitedIn(resolved),
+        ...mergedIDsIn(resolved),
         of: toPeopleOf(input, range, { ...resolved, zone, own: ownSitesOf(caller.access.accountOrigin) }),
         usersAtLeast: input.usersAtLeast ?? 0,
         ...(input.attrID !== undefined && { value: input.attrID }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createOffsetAt } from '../calendar.ts';
+import { createOffsetLookup } from '../calendar.ts';
 import { edgesWithin, offsetsIn, rangesOf } from './ranges.ts';
 
 const now = Date.parse('2026-11-24T12:00Z');
@@ -170,7 +170,7 @@ describe('the offsets in a range', () => {
     (zone) => {
       const range = { from: Date.parse('2009-12-31T12:00Z'), to: Date.parse('2012-01-02') };
       const offsets = offsetsIn(range, zone);
-      const offsetAt = createOffsetAt(zone);
+      const offsetAt = createOffsetLookup(zone);
       let at = 0;
       for (let time = range.from; time < range.to; time += 5 * 3_600_000) {
         while ((offsets[at + 1]?.[0] ?? Number.POSITIVE_INFINITY) <= time) at += 1;

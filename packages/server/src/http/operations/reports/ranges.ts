@@ -4,7 +4,7 @@
  */
 import type { ComparisonPeriod } from '@firsthand/contract/reports/report';
 import { Refusal } from '../../../shared/refusal.ts';
-import { createOffsetAt, day, edgesOf, endOfRange, type Interval, momentOf, type OffsetAt } from '../calendar.ts';
+import { createOffsetLookup, day, edgesOf, endOfRange, type Interval, momentOf, type OffsetAt } from '../calendar.ts';
 
 /** Contains each event with from ≤ eventTime < to. */
 export interface Range {
@@ -104,7 +104,7 @@ export const rangesOf = (
   timeZone: string,
   now: number,
 ): { range: Range; earlier: Range | undefined } => {
-  const offsetAt = createOffsetAt(timeZone);
+  const offsetAt = createOffsetLookup(timeZone);
   const toTime = (time: number | string) => (typeof time === 'string' ? momentOf(Date.parse(time), offsetAt) : time);
   const start = toTime(from);
   const range = { from: start, to: endOfRange(start, to === undefined ? undefined : toTime(to), now) };
@@ -133,7 +133,7 @@ export const offsetsIn = ({ from, to }: Range, timeZone: string): [from: number,
     const message = `\`by=weekday\` and \`by=hour\` take a range of at most ${maxYears} years; choose a later \`from\` or an earlier \`to\`.`;
     throw new Refusal('invalid_field', { field: 'by', message });
   }
-  const offsetAt = createOffsetAt(timeZone);
+  const offsetAt = createOffsetLookup(timeZone);
   const offsets: [number, number][] = [[from, offsetAt(from)]];
   let [time, offset] = [from, offsetAt(from)];
   while (time < to) {

@@ -18,7 +18,7 @@ import type { Store } from '../../../store/store.ts';
 import { accountOf, type Handler, type Handlers } from '../../access/caller.ts';
 import { toCursor } from '../../responses/cursor.ts';
 import { isoTime } from '../../responses/iso-time.ts';
-import { conditionOf, type EventKinds, type ResolvedNames, toCondition, unitedIn } from './conditions.ts';
+import { conditionOf, type EventKinds, mergedIDsIn, type ResolvedNames, toCondition } from './conditions.ts';
 import { type ContactReports, createContactReports } from './contact-reports.ts';
 import { type DimensionContext, toGrouping } from './dimensions.ts';
 import { filtersOf, replaceSegments, type WithoutSegments } from './filters.ts';
@@ -41,7 +41,7 @@ interface QueryContext extends ResolvedNames, DimensionContext {
 }
 
 /** The fields that are specific to a kind of query. */
-type OwnFields<One extends ReportQuery> = Omit<One, 'account' | 'from' | 'to' | 'robots' | 'condition' | 'united'>;
+type OwnFields<One extends ReportQuery> = Omit<One, 'account' | 'from' | 'to' | 'robots' | 'condition' | 'mergedIDs'>;
 
 /** Translates a request into a query over a range, and the result into a response. */
 interface Translation<Name extends ReportOperation, One extends ReportQuery> {
@@ -224,7 +224,7 @@ export const createReports = (
       account,
       robots: input.robots === 'include',
       condition: conditionOf(input, names),
-      ...unitedIn(names),
+      ...mergedIDsIn(names),
     };
     const own = ownSitesOf(accountOrigin);
     const queryOver = (within: Range) =>

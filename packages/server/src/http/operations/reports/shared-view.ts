@@ -8,7 +8,7 @@ import { Refusal } from '../../../shared/refusal.ts';
 import type { Store } from '../../../store/store.ts';
 import { refusalOf } from '../../operation-route.ts';
 import { replaceSegments } from './filters.ts';
-import { canMove, createMove, endOfPeriod, type Moving } from './moved-days.ts';
+import { canMove, createDayMover, endOfPeriod, type Moving } from './moved-days.ts';
 import type { CheckReport } from './reports.ts';
 
 export interface SharedReport {
@@ -148,7 +148,7 @@ export const requestAt = (
   }: { readonly moving?: Moving | undefined; readonly createdTime: number; readonly time: number },
 ): InputOf<SharedOperation> | undefined => {
   const { from, to, timezone } = request;
-  const move = moving && createMove(moving, timezone as string, createdTime, time);
+  const move = moving && createDayMover(moving, timezone as string, createdTime, time);
   const moved = move
     ? { ...request, from: move(from as string), ...(to !== undefined && { to: move(to as string) }) }
     : request;

@@ -4,7 +4,7 @@
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Condition, ReportQuery } from '../../queries.ts';
-import { isWhole } from '../owners.ts';
+import { hasSingleOwner } from '../owners.ts';
 import type { PersonCondition, Snapshot, Source } from '../source.ts';
 import { and, clause, name, nothing, type SQL, sql } from '../sql.ts';
 import { appendIntegers, run } from '../statements.ts';
@@ -67,7 +67,7 @@ const toKey = (condition: PersonCondition): unknown => ('contacts' in condition 
 const writeMixed = async (connection: DuckDBConnection, { person, through }: Snapshot): Promise<boolean> => {
   await run(
     connection,
-    sql`CREATE TEMP TABLE mixed AS SELECT "user" FROM ${person.owners} GROUP BY "user" HAVING NOT ${isWhole(through)}`,
+    sql`CREATE TEMP TABLE mixed AS SELECT "user" FROM ${person.owners} GROUP BY "user" HAVING NOT ${hasSingleOwner(through)}`,
   );
   return (await run(connection, sql`SELECT 1 FROM mixed LIMIT 1`)).length > 0;
 };

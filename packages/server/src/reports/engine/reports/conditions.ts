@@ -9,7 +9,7 @@ export const createConditions = (source: Source, query: ReportQuery, read: Set<s
    * Returns the merged IDs of an attribute. The attribute's value is that of the first of these IDs that an event has.
    */
   const listIDs = (attrID: string): readonly string[] =>
-    query.united?.attributes.find((ids) => ids.includes(attrID)) ?? [attrID];
+    query.mergedIDs?.attributes.find((ids) => ids.includes(attrID)) ?? [attrID];
   const readIn = (from: 'text' | 'number', attrID: string): SQL => {
     const value = source.columns[from](attrID);
     read.add(value.column);
@@ -33,7 +33,7 @@ export const createConditions = (source: Source, query: ReportQuery, read: Set<s
   };
   /** Returns the event's eventID, or the eventID into which it was merged. */
   const kind = (): SQL => {
-    const cases = (query.united?.events ?? []).map(
+    const cases = (query.mergedIDs?.events ?? []).map(
       ([target, ...others]) => clause`WHEN "eventID" IN (${list(others)}) THEN ${target as number}`,
     );
     return cases.length === 0 ? eventID() : sql`CASE ${list(cases, ' ')} ELSE ${eventID()} END`;

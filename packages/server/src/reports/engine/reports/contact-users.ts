@@ -1,7 +1,7 @@
 /** Finds the users who can have events that belong to a contact. Every other user counts as a separate person. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { ReportQuery } from '../../queries.ts';
-import { isWhole } from '../owners.ts';
+import { hasSingleOwner } from '../owners.ts';
 import type { Source } from '../source.ts';
 import { clause, nothing, sql } from '../sql.ts';
 import { run } from '../statements.ts';
@@ -14,7 +14,7 @@ import { createScope } from './scope.ts';
  *
  * Returns whether an event can have a user in `owned`, and the number of users in `whole`.
  */
-export const writeOwned = async (
+export const writeContactUsers = async (
   connection: DuckDBConnection,
   source: Source,
   query: ReportQuery,
@@ -26,7 +26,7 @@ export const writeOwned = async (
   await run(
     connection,
     sql`CREATE OR REPLACE TEMP TABLE whole AS SELECT "user", any_value(person) AS person FROM ${owners}
-      WHERE "user" <= ${highest} GROUP BY "user" HAVING ${isWhole(source.through)}`,
+      WHERE "user" <= ${highest} GROUP BY "user" HAVING ${hasSingleOwner(source.through)}`,
   );
   // Events that were logged with a contact belong to that contact, not to the user's person.
   if (contact > 0) {

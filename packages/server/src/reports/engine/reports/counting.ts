@@ -10,7 +10,7 @@ import type { ReportQuery } from '../../queries.ts';
 import type { Source } from '../source.ts';
 import { clause, list, name, nothing, type SQL, sql } from '../sql.ts';
 import { type Row, run } from '../statements.ts';
-import { writeOwned } from './contact-users.ts';
+import { writeContactUsers } from './contact-users.ts';
 import { sameGroup } from './groups.ts';
 import type { HitOptions, Sessions } from './scope.ts';
 
@@ -113,7 +113,7 @@ interface Numbers {
 const writeOwnerBits = async (
   connection: DuckDBConnection,
   { keys, hits, bySession }: Pick<Groups, 'keys' | 'hits' | 'bySession'>,
-  { isOwned, whole }: Awaited<ReturnType<typeof writeOwned>>,
+  { isOwned, whole }: Awaited<ReturnType<typeof writeContactUsers>>,
   personBits: SQL,
 ): Promise<void> => {
   const columns = toColumns(keys);
@@ -148,7 +148,12 @@ const countByBitmaps = async (
   const columns = toColumns(keys);
   // Tests the bits of the users in `whole` if there are few of them, because that costs less than reading their events
   // again.
-  const { isOwned, whole } = await writeOwned(connection, source, query, Math.min(events, source.through) / groups);
+  const { isOwned, whole } = await writeContactUsers(
+    connection,
+    source,
+    query,
+    Math.min(events, source.through) / groups,
+  );
   const user = name('user');
   await run(
     connection,

@@ -5,7 +5,7 @@
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { BreakdownQuery } from '../../queries.ts';
-import { isWhole } from '../owners.ts';
+import { hasSingleOwner } from '../owners.ts';
 import type { Source } from '../source.ts';
 import { clause, list, name, type SQL, sql } from '../sql.ts';
 import { type Row, run } from '../statements.ts';
@@ -33,8 +33,12 @@ const canSessionsHaveSeveralPeople = async (
   { bounds, person, through }: Source,
 ): Promise<boolean> =>
   bounds.contact > 0 ||
-  (await run(connection, sql`SELECT 1 FROM ${person.owners} GROUP BY "user" HAVING NOT ${isWhole(through)} LIMIT 1`))
-    .length > 0;
+  (
+    await run(
+      connection,
+      sql`SELECT 1 FROM ${person.owners} GROUP BY "user" HAVING NOT ${hasSingleOwner(through)} LIMIT 1`,
+    )
+  ).length > 0;
 
 export const countFirstGroups = async (
   connection: DuckDBConnection,

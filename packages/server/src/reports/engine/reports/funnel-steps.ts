@@ -21,7 +21,7 @@ export const unitOf = ({ per }: Pick<FunnelQuery, 'per'>): SQL =>
  * reached (`reached0`, …), and the time to each step after the first (`took1`, …; NULL if not reached). `only`
  * restricts the units.
  */
-export const writeReached = (
+export const writeReachedSteps = (
   source: Source,
   query: FunnelSteps,
   { sessions, only }: { readonly sessions: Sessions | null; readonly only?: readonly number[] },
@@ -105,7 +105,7 @@ export const writeMembers = async (
  * Creates the temporary table `reached` of units and the steps that they reached. With a `grouping`, also creates the
  * table `members` of units and their groups.
  */
-export const prepareReached = async (
+export const prepareReachedSteps = async (
   connection: DuckDBConnection,
   source: Source,
   query: FunnelSteps,
@@ -134,7 +134,7 @@ export const prepareReached = async (
     parts.push(sql`SELECT ${unitOf(query)}, ${list(columns)} FROM walked`);
   }
   if (only === undefined || only.length > 0)
-    parts.push(writeReached(source, query, { sessions, ...(only && { only }) }));
+    parts.push(writeReachedSteps(source, query, { sessions, ...(only && { only }) }));
   await run(connection, sql`CREATE TEMP TABLE reached AS ${list(parts, ' UNION ALL ')}`);
   if (!grouping || !groups) return;
   const [first] = query.steps as [Condition];

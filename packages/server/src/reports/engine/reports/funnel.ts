@@ -10,13 +10,13 @@ import { clause, list, name, sql } from '../sql.ts';
 import { type Row, run } from '../statements.ts';
 import { scanFunnel } from './funnel-scan.ts';
 import {
-  prepareReached,
+  prepareReachedSteps,
   readStepCounts,
   readTimes,
   stepCountsOf,
   timesOf,
   unitOf,
-  writeReached,
+  writeReachedSteps,
 } from './funnel-steps.ts';
 import { sameGroup, toKeys, toOrder, toValues } from './groups.ts';
 import type { Sessions } from './scope.ts';
@@ -28,7 +28,10 @@ const countInOrder = async (
   query: FunnelQuery,
   units: { readonly sessions: Sessions | null; readonly only?: readonly number[] },
 ): Promise<number[]> => {
-  const [row] = await run(connection, sql`SELECT ${stepCountsOf(query)} FROM ${writeReached(source, query, units)}`);
+  const [row] = await run(
+    connection,
+    sql`SELECT ${stepCountsOf(query)} FROM ${writeReachedSteps(source, query, units)}`,
+  );
   return readStepCounts(query, row);
 };
 
@@ -39,7 +42,7 @@ const computeInTables = async (
   query: FunnelQuery,
 ): Promise<FunnelResult> => {
   const { groups, times } = query;
-  await prepareReached(connection, source, query, groups);
+  await prepareReachedSteps(connection, source, query, groups);
   const figures = times ? clause`${stepCountsOf(query)}, ${timesOf(query)}` : stepCountsOf(query);
   const toFigures = (row: Row | undefined) => ({
     steps: readStepCounts(query, row),

@@ -5,7 +5,7 @@ import { or, sql } from '../sql.ts';
 import { appendIntegers, run } from '../statements.ts';
 
 /** Creates the temporary table `listed` (`person`). Returns a source without most of other people's events. */
-export const writeListed = async (
+export const writeListedPeople = async (
   connection: DuckDBConnection,
   source: Source,
   people: readonly number[],

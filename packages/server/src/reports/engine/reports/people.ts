@@ -4,9 +4,9 @@ import { type Group, noSum, type PeopleQuery, type PeopleResult, type PeopleSort
 import type { Source } from '../source.ts';
 import { and, clause, name, nothing, type SQL, sql } from '../sql.ts';
 import { type Row, run } from '../statements.ts';
-import { prepareReached, unitOf } from './funnel-steps.ts';
+import { prepareReachedSteps, unitOf } from './funnel-steps.ts';
 import { prepareGroups } from './groups.ts';
-import { writeListed } from './listed-people.ts';
+import { writeListedPeople } from './listed-people.ts';
 import { toValue, valueAggregates } from './measures.ts';
 import { prepareCohorts } from './retention.ts';
 import { createScope } from './scope.ts';
@@ -56,7 +56,7 @@ const prepareEvents = async (
     }
     case 'step': {
       const { group } = of;
-      await prepareReached(connection, source, { ...query, ...of }, group);
+      await prepareReachedSteps(connection, source, { ...query, ...of }, group);
       const members = group
         ? clause`SEMI JOIN (SELECT * FROM members WHERE ${isGroup(group)}) m USING (${unitOf(of)})`
         : nothing;
@@ -123,7 +123,7 @@ export const computePeople = async (
   /** Returns these people's figures over all their events. */
   const readListed = async (people: Row[]) => {
     const numbers = people.map(({ person }) => Number(person));
-    const events = write(await writeListed(connection, source, numbers));
+    const events = write(await writeListedPeople(connection, source, numbers));
     return run(
       connection,
       sql`SELECT ${figures}, ${key} AS key FROM ${events}

@@ -7,7 +7,7 @@ import { clause, list, name, sql } from '../sql.ts';
 import { run } from '../statements.ts';
 import { createScopeOfAll } from './first-touch.ts';
 import { referrerHostOf } from './host.ts';
-import { writeListed } from './listed-people.ts';
+import { writeListedPeople } from './listed-people.ts';
 
 export const computeTouches = async (
   connection: DuckDBConnection,
@@ -15,7 +15,7 @@ export const computeTouches = async (
   query: TouchesQuery,
 ): Promise<TouchesResult> => {
   const { contacts, attributes, own } = query;
-  const scope = await createScopeOfAll(connection, await writeListed(connection, source, contacts), query);
+  const scope = await createScopeOfAll(connection, await writeListedPeople(connection, source, contacts), query);
   scope.add('time', sql`"eventTime"`);
   scope.add('place', scope.place);
   for (const [nth, attrID] of attributes.entries()) scope.add(`a${nth}`, scope.text(attrID));
