@@ -3,19 +3,19 @@
  * tiers.
  */
 import { expect, it } from 'vitest';
-import { changedFiles } from './tools/weakened-server.ts';
+import { applyChanges } from './tools/weakened-server.ts';
 import * as http from './weaknesses/http.ts';
 import * as store from './weaknesses/store.ts';
 
 it.each([...Object.entries(http), ...Object.entries(store)])('%s matches the source', (name, weakness) => {
   const changes = typeof weakness === 'function' ? weakness(1) : weakness;
-  expect(changedFiles(name, changes).size).toBeGreaterThan(0);
+  expect(applyChanges(name, changes).size).toBeGreaterThan(0);
 });
 
 it('reports a weakness that no longer matches, with its file and text', () => {
   const file = 'logging/log.ts';
   const failing = (change: { file?: string; from: string; to?: string; times?: number }) => () =>
-    changedFiles('weakened', [{ file, to: '', ...change }]);
+    applyChanges('weakened', [{ file, to: '', ...change }]);
   expect(failing({ file: 'logs.ts', from: 'scrub' })).toThrow('weakened: there is no src/logs.ts to change "scrub" in');
   expect(failing({ from: 'no such text' })).toThrow(
     'weakened: src/logging/log.ts contains "no such text" 0 times, expected 1',

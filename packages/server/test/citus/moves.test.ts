@@ -22,7 +22,7 @@ afterAll(() => store.close());
 const placesOf = ({ account }: Site) => listWorkers(databaseURL, account);
 const move = ({ account }: Site) => moveShards(databaseURL, account);
 
-test('lets a reader continue after each move and returns the owner changes, without a reset', async () => {
+test('lets a reader continue after each move without a reset, and returns the owner changes', async () => {
   const site = await createSite(store);
   const fed = createFedAccount(store, site.account);
   const places = new Set<string>();

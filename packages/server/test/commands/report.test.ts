@@ -5,7 +5,7 @@ import { firsthand, firsthandJSON } from '../fixtures/command.ts';
 import { createFakeReports } from '../fixtures/reports/fake-reports.ts';
 import { createAccount, serveHere } from '../fixtures/serving.ts';
 
-/** The result that the server's reports return; undefined for zeros. */
+/** The result that the server's reports return; undefined stands for zeros. */
 let result: ResultOf<ReportQuery> | undefined;
 const reports = createFakeReports(async () => result);
 const cleanups: (() => unknown)[] = [];

@@ -181,7 +181,7 @@ export const describeDuplicates = (newSite: NewSite): void => {
       expect(await server.createContact({ ...other, userUUID: phone })).toEqual({ exists: true, contactUUID });
     });
 
-    test('doesn’t switch a user back', async () => {
+    test('doesn’t switch a user back to an earlier contact', async () => {
       const { server, browser, owners } = await newSite();
       for (const caller of [server, browser]) {
         const same = request();

@@ -267,7 +267,7 @@ export const describeEventNames = (newSite: NewSite): void => {
       await addEntries(site, { id: null, name: 'Signed out' });
       expect((await listEntries(site)).map(([, name]) => name).toSorted()).toEqual(['Signed out', 'Signed up']);
       expect(await site.events({ eventID: unlistedIDOf('Signed out') })).toHaveLength(1);
-      // Logs under a name's numeric ID, which does not hide the name.
+      // Logs under a name's numeric ID. The event is still found by the name.
       await site.browser.log(unlisted('Paid'), { eventID: unlistedIDOf('Paid') });
       expect((await site.events({ eventName: 'Paid' })).map(({ eventName }) => eventName)).toEqual([
         'Paid',

@@ -160,7 +160,7 @@ describe('the operator guides', () => {
   /** Returns the output between two strings. */
   const part = (from: string, to: string): string => printed.split(from)[1]?.split(to)[0] ?? '';
 
-  it('install the package, and set up settings, an owner, the web server and the tag', () => {
+  it('install the package, and set up the settings, an owner, the web server and the tag', () => {
     expect(part('== version 0.1.0', '== doctor')).toMatch(/systemctl restart firsthand\n/);
     expect(printed).toMatch(/In the block for shop\.example:\n[\s\S]*\/s\//);
     expect(printed).toMatch(/src="https:\/\/shop\.example\/s\/main\.[^"]*js" data-token="browser_/);

@@ -218,7 +218,7 @@ describe('access', () => {
     }
   });
 
-  it('does not let a token of kind agent select contacts with a segment', async () => {
+  it('does not let a token of kind agent select contacts through a segment', async () => {
     const saved = { segmentName: 'Contacts', filter: { not: { contact: {} } } };
     await scene.post('/report/createSegment', { tokenUUID: scene.tokens.server, ...saved });
     onTestFinished(async () => {

@@ -221,7 +221,7 @@ describe('a refused request', () => {
     expect(body.error.message).toMatch(/names attr …@…, which/);
   });
 
-  it('is not recorded if it fails because of rights, limits, an erased contact or its operation', async () => {
+  it('is not recorded for errors about rights, limits or erased contacts, or for unrecorded operations', async () => {
     const { tokens } = scene;
     const { contactUUID, userUUID } = await makeContact(scene);
     await scene.post('/contact/eraseContact', { tokenUUID: tokens.server, contactUUID });

@@ -12,8 +12,8 @@ import { createAccount, serveHere, userUUID } from '../fixtures/serving.ts';
 import { createSite } from '../fixtures/site.ts';
 
 /**
- * The cleanups for a server that most tests share, each with its own account, because starting the report process takes
- * time.
+ * The cleanups for a server that most tests share, because starting the report process takes time. Each test has its
+ * own account.
  */
 const cleanups: (() => Promise<unknown>)[] = [];
 const atEnd: RegisterCleanup = (cleanup) => cleanups.unshift(async () => cleanup());

@@ -33,7 +33,7 @@ try {
     await takeDemoPictures(browser, server.url, images);
   }
   await takeConsolePictures({ browser, server, folder, only: only ?? '', report });
-  report(`Wrote the screenshots of the console to ${folder}`);
+  report(`Wrote the console screenshots to ${folder}`);
 } finally {
   await browser.close();
   await server.close();

@@ -40,7 +40,7 @@ const buildServer = (folder: string): void => {
  * Makes the changes in order, and returns the new text of each file. Throws an error that begins with `name` if a file
  * is missing, if `from` does not occur exactly `times` times, or if a new text cannot be parsed.
  */
-export const changedFiles = (name: string, changes: readonly Change[]): Map<string, string> => {
+export const applyChanges = (name: string, changes: readonly Change[]): Map<string, string> => {
   const texts = new Map<string, string>();
   for (const { file, from, to, times = 1 } of changes) {
     const path = join(server, 'src', file);
@@ -69,10 +69,10 @@ export const changedFiles = (name: string, changes: readonly Change[]): Map<stri
 
 /**
  * Copies the server into a new folder in `folder`, makes the changes, and builds the server. Returns the path of its
- * `firsthand` command; the sources are in src/ next to the command's folder. Throws the errors of `changedFiles`.
+ * `firsthand` command; the sources are in src/ next to the command's folder. Throws the same errors as `applyChanges`.
  */
 export const changeServer = (folder: string, name: string, changes: readonly Change[]): string => {
-  const texts = changedFiles(name, changes);
+  const texts = applyChanges(name, changes);
   const copy = join(folder, name);
   const copiedServer = join(copy, 'packages/server');
   mkdirSync(copiedServer, { recursive: true });

@@ -437,7 +437,7 @@ export const describeEntryMerges = (newSite: NewSite): void => {
       ]);
     });
 
-    test('read as if the target IDs had been sent, in any history, and as originally sent after the last unmerge', async () => {
+    test('read as if sent under the target IDs until the last unmerge, then as sent, in any history', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(action, { minLength: 10, maxLength: 30 }), async (actions) => {
           const site = await newSite({

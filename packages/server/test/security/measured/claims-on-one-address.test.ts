@@ -156,7 +156,7 @@ test('reads and erases a contact with claims far beyond the limit as fast as one
   });
 });
 
-test('reads and erases a contact as fast when users alternate between claiming it and another', async (context) => {
+test('reads and erases a contact just as fast when users keep switching between it and another', async (context) => {
   const ours = await attack('ours-in-turn', { count: usersInTurn, turns });
   expect(ours.links).toBe(limits.claimedLinksPerContact);
   for (const measurement of [ours.contact, ours.events, ours.page, ours.erasure])
