@@ -4,7 +4,7 @@ import { Refusal } from '../shared/refusal.ts';
 /** Calls over this limit get 503, so that memory stays bounded on a slow disk. */
 export const maxWaitingBytes = 8 * 1024 * 1024;
 
-/** The overhead of each call, for promises and a queue entry. */
+/** The per-call overhead of promises and a queue entry. */
 const bytesPerCall = 512;
 
 const bytesOf = (value: unknown): number => {

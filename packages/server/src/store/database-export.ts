@@ -58,7 +58,7 @@ export interface DatabaseExport {
     readonly clockDay: number;
     readonly secret: Buffer;
   };
-  /** The highest row number ever assigned in each table. Numbers of erased rows are not reused. */
+  /** The highest row number ever assigned in each table. Erased rows' numbers are not reused. */
   readonly numbers: { readonly contact: number; readonly claim: number; readonly refused_request: number };
   rows(table: ExportedTable): Chunks<ExportedRow>;
   /** Returns the events after a sequence, in order. */

@@ -33,7 +33,7 @@ export const checkProxy = (seenTime: number | null): Finding => {
   return { name: 'proxy', ok: !isRecent, detail };
 };
 
-/** The result of one check of `firsthand doctor`. */
+/** The result of one `firsthand doctor` check. */
 export interface Finding {
   readonly name: string;
   /** False if the operator has to act. */

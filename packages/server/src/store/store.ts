@@ -273,8 +273,8 @@ export interface Store extends ReportFeed, ReportNames {
   /** Lists an account's webhooks, oldest first; without `account`, the active webhooks of all accounts. */
   listWebhooks(request: { account?: number | undefined }): Promise<Webhook[]>;
   /**
-   * Throws Refusal('unknown_webhook'). `state: 'active'` ends a wait after failures, and the retry of a disabled
-   * webhook continues where it stopped. With `sentThrough`, messages up to this sequence are not sent.
+   * Throws Refusal('unknown_webhook'). `state: 'active'` ends a wait after failures, and makes a disabled webhook
+   * resume where it stopped. With `sentThrough`, messages up to this sequence are not sent.
    */
   updateWebhook(
     request: Change & {
@@ -288,7 +288,7 @@ export interface Store extends ReportFeed, ReportNames {
   /** Throws Refusal('unknown_webhook'). */
   deleteWebhook(request: Change & { account: number; webhookID: string }): Promise<void>;
   /**
-   * Returns the account's changes with after < sequence ≤ through, ascending, without changes of erased contacts.
+   * Returns the account's changes with after < sequence ≤ through, ascending, without changes to erased contacts.
    * `recognized`: includes new links. All changes up to the returned `through` were examined.
    */
   listFacts(query: {
@@ -619,7 +619,7 @@ export interface NewPasskey extends Omit<Passkey, 'createdTime' | 'lastUsedTime'
   readonly counter: number;
 }
 
-/** A passkey with the access of its member. */
+/** A passkey with its member's access. */
 export interface PasskeyCredentials
   extends MemberAccess,
     Pick<NewPasskey, 'passkeyID' | 'origin' | 'publicKey' | 'counter'> {
@@ -861,7 +861,7 @@ export interface Import extends Pick<NewImport, 'importID' | 'kind' | 'importNam
   readonly undoneTime: number | null;
 }
 
-/** A position in the list of imports: after the first `skip` of the imports that were created at this time. */
+/** A position in the import list: after the first `skip` imports created at this time. */
 export interface ImportPosition extends Pick<Import, 'createdTime'> {
   readonly skip: number;
 }
@@ -939,7 +939,7 @@ export interface NewAccount extends AccountSettings, Change {
 
 type Optional<Settings> = { readonly [Name in keyof Settings]?: Settings[Name] | undefined };
 
-/** A change of settings. Settings that are undefined do not change. */
+/** A settings change. Undefined settings stay as they are. */
 export interface AccountChange extends Change, Optional<AccountSettings> {
   readonly account: number;
   readonly catalogues: Catalogues;

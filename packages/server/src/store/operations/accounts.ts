@@ -100,7 +100,7 @@ const updateCatalogueSettings = createQuery<never>(({ name }) =>
   toUpdate(settingsTable(name), ['strict', 'browserCatalogue']),
 );
 
-/** Settings that are undefined do not change. */
+/** Undefined settings stay as they are. */
 function* writeSettings(account: number, settings: Settings): Operation<void> {
   const { accountName, accountOrigin, accountTimezone, accountCurrency, strict, browserCatalogue, enrich } = settings;
   const { defaultProfileID, userIDIsEmailaddress } = settings;

@@ -48,7 +48,7 @@ const selectImported = createQuery<unknown>(
   () => 'SELECT 1 FROM import_contact WHERE account = $1 AND contact = $2 AND "updatedTime" = $3 LIMIT 1',
 );
 
-/** Records that an import has written a contact, or created it if there is no state before. */
+/** Records that an import wrote to a contact, or created it if `before` is undefined. */
 function* recordContact(
   { account, importID }: Pick<ImportBatch, 'account' | 'importID'>,
   contact: number,
@@ -175,8 +175,8 @@ export function* addSteps(parts: ContactParts, batch: Batch): Operation<ImportOu
 }
 
 /**
- * Returns a batch's import. Returns undefined if the import is at another position: then the batch must not be stored.
- * The caller holds the account's lock.
+ * Returns a batch's import. Returns undefined if the import is at another position, in which case the batch must not be
+ * stored. The caller holds the account's lock.
  */
 function* findImportAt({
   account,

@@ -80,7 +80,7 @@ function* writeEntry(
   return yield* run(upsert(account, kind, id, name, browser, byBrowser, type, kind === 'attr' ? 'text' : ''));
 }
 
-/** Writes the changes that the catalogue rules require, and then the entries of an account request. */
+/** Writes the changes that the catalogue rules require, and then an account request's entries. */
 export function* writeCatalogues(
   account: number,
   changes: readonly Listing[],

@@ -29,7 +29,7 @@ const isWithin = (key: string, contact: string, from: number) => {
 };
 const valuesOf = ({ after, before }: KeyRange) => [after.key, after.contact, before.key, before.contact];
 
-/** SQL for the contacts of the account `$1` within the range `$2` to `$5`. */
+/** SQL for account `$1`'s contacts within the range `$2` to `$5`. */
 const within = (index: IndexName): string => {
   const { table, key } = tables[index];
   return `FROM ${table} p WHERE p.account = $1 AND ${isWithin(`p.${key}`, 'p.contact', 2)}`;
@@ -134,7 +134,7 @@ const selectEntries = createQuery<Omit<Found, 'terms'> & { terms: string | reado
       AND NOT ${isStale(dialect, 'f.contact')}`;
 });
 
-/** Returns the index entries of contacts, except stale entries. */
+/** Returns contacts' index entries, except stale ones. */
 export function* readEntries(account: number, contacts: readonly number[]): Operation<Map<number, Found>> {
   const rows = yield* all(selectEntries(account, contacts));
   const parse = (terms: string | readonly number[]): readonly number[] =>

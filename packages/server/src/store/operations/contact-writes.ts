@@ -143,7 +143,7 @@ export function* writeContact(
   return { contactUUID, updated, saved: { ...saved, contact } };
 }
 
-/** The contact with the keys of a request, and the contact at the end of its merges, which was written. */
+/** The contact with a request's keys, and the contact at the end of its merges, which was written to. */
 interface PutResult extends Pick<WriteResult, 'contactUUID' | 'saved'> {
   readonly row: WritableContact;
   readonly existed: boolean;

@@ -30,7 +30,7 @@ const insertFact = createQuery<never>(
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 );
 
-/** Whether a webhook of the account, in any state, wants one of the types. */
+/** Whether any of the account's webhooks, in any state, wants one of the types. */
 function* isWanted(account: number, types: readonly WebhookType[]): Operation<boolean> {
   const webhooks = yield* all(selectTypes(account));
   return webhooks.some((webhook) => types.some((type) => webhook.types.includes(`"${type}"`)));
@@ -42,7 +42,7 @@ function* insert(source: SequenceSource, fact: NewFact): Operation<void> {
   yield* run(insertFact(account, sequence, type, contact, other, user, JSON.stringify(detail), time));
 }
 
-/** Records a fact if a webhook of the account wants it. Run it in the change's transaction. */
+/** Records a fact if one of the account's webhooks wants it. Run it in the change's transaction. */
 export function* recordFact(source: SequenceSource, fact: NewFact): Operation<void> {
   const type = fact.type === 'none' ? 'contact.created' : fact.type;
   if (yield* isWanted(fact.account, [type])) yield* insert(source, fact);

@@ -77,12 +77,12 @@ export function* listImports({ account, limit, kind, beyond }: RequestOf<'listIm
   return (yield* all(query)).slice(skip).map(toImport);
 }
 
-/** A contact that an import has written. */
+/** A contact that an import has written to. */
 export interface ImportedContact {
   readonly contact: number;
   readonly isCreated: boolean | 0 | 1;
   readonly updatedTime: number;
-  /** JSON of ImportChanges. */
+  /** ImportChanges as JSON. */
   readonly changes: string;
 }
 

@@ -111,8 +111,8 @@ export const createQuery = <Row>(
 };
 
 /**
- * Returns SQL for a condition that only PostgreSQL needs to find rows, followed by AND. On SQLite, numbers of claims
- * and statements are unique.
+ * Returns SQL for a condition that only PostgreSQL needs to find rows, followed by AND. On SQLite, claim and statement
+ * numbers are unique.
  */
 export const within = ({ name }: Pick<Dialect, 'name'>, condition: string): string =>
   name === 'postgres' ? `${condition} AND` : '';

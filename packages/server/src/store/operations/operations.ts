@@ -112,5 +112,5 @@ export const mapOperations = <Mapped, Each = (request: never) => Operation<unkno
   operations: Readonly<Record<string, Each>>,
   map: (operation: Each, name: string) => unknown,
 ): Mapped =>
-  // Safe: `OperationsOf` ties each operation's type to the Store function with its name.
+  // Safe: `OperationsOf` ties each operation's type to the Store function of the same name.
   Object.fromEntries(Object.entries(operations).map(([name, operation]) => [name, map(operation, name)])) as Mapped;

@@ -74,10 +74,7 @@ export function* findProofKeys({ account, time }: RequestOf<'findProofKeys'>): O
   return rows.map(({ hash }) => Uint8Array.from(Buffer.from(hash, 'hex')));
 }
 
-/**
- * Locks the token that creates something, so that it stays live until the transaction ends. Throws a Refusal unless it
- * is live.
- */
+/** Locks the creating token, so that it stays live until the transaction ends. Throws a Refusal unless it is live. */
 export function* lockCreator(token: number, time: number): Operation<void> {
   const creator = yield* first(
     db
@@ -107,7 +104,7 @@ export function* lockCreator(token: number, time: number): Operation<void> {
 export const accessChannel = 'firsthand_access';
 
 /**
- * Call it after each change of an existing token's rights, which other servers cache. New tokens are not cached yet.
+ * Call it after each change to an existing token's rights, which other servers cache. New tokens are not cached yet.
  */
 export function* notifyAccess(): Operation<void> {
   yield { postgres: `SELECT pg_notify('${accessChannel}', '')` };

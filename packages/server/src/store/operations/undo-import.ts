@@ -85,7 +85,7 @@ function* dropImportStretch({ account, importID }: Undoing, { after }: ImportStr
 
 type WrittenContact = Omit<ImportedContact, 'changes'>;
 
-/** Returns the next contacts that an import has written and that the undo has not restored yet. */
+/** Returns the next contacts that an import wrote to and that the undo has not restored yet. */
 function* findWritten({ account, importID }: Undoing, limit: number): Operation<WrittenContact[]> {
   return yield* all(
     db

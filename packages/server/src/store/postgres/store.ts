@@ -162,7 +162,7 @@ const createWrites = (stored: StoredRepeats) => {
       register: (account, browser, uses) => catalogues.register(db, account, [{ browser, uses }]),
       put: (account, entries) => catalogues.put(db, account, entries),
     },
-    requests: repeats.of(db),
+    requests: repeats.forTransaction(db),
     events: {
       log: async (batch) => (await storeEvents(db, [batch]))[0] ?? [],
       readLastSequence: () => readLastSequence(db),

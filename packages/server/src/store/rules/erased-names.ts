@@ -12,7 +12,7 @@ export const claimName = (claimID: string): string => `claim\n${claimID}`;
 /** The name of a createContact request whose contact was erased. */
 export const requestName = (token: number, userUUID: string | null, requestUUID: string): string =>
   `request\n${token}\n${userUUID ?? ''}\n${requestUUID}`;
-/** Like requestName, for a request of which only a key is stored (idempotency-keys.ts). */
+/** Like requestName, for a request that is stored only as a key (idempotency-keys.ts). */
 export const requestKeyName = (user: number, key: string): string => `request\n${user}\n${key}`;
 
 /** Returns a function that hashes names. `secret`: the database's HMAC key. */

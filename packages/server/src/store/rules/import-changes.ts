@@ -13,7 +13,7 @@ const addressKey = 'contactEmailaddress';
 const status = 'contactStatus';
 const updatedTime = 'updatedTime';
 
-/** Omits removed values, like values that never existed. */
+/** Omits removed values, as if they had never existed. */
 export const toRecordedValues = (
   row: Record<KeyField, string | null> & { readonly contactStatus: string; readonly updatedTime: number },
   { fields, tags, attributes }: Values,
@@ -81,16 +81,16 @@ interface Restoration {
 /** Returns how to restore the values that have not changed since the import. */
 export const toRestoration = (changes: ImportChanges, current: RecordedValues): Restoration => {
   const restored = Object.entries(changes).filter(([name, [, after]]) => (current.get(name) ?? null) === after);
-  const of = (kind: string) =>
+  const withPrefix = (kind: string) =>
     restored.flatMap(([name, [before]]) => (name.startsWith(kind) ? [[name.slice(kind.length), before] as const] : []));
   const before = new Map(restored.map(([name, [value]]) => [name, value]));
   const address = before.get(addressKey);
   return {
     update: {
-      fields: Object.fromEntries(of(field)) as Partial<Record<PlainField, string | null>>,
-      addedTags: of(tag).flatMap(([tagID, opt]) => (opt === null ? [] : [tagID])),
-      removedTags: of(tag).flatMap(([tagID, opt]) => (opt === null ? [tagID] : [])),
-      attributes: of(attribute),
+      fields: Object.fromEntries(withPrefix(field)) as Partial<Record<PlainField, string | null>>,
+      addedTags: withPrefix(tag).flatMap(([tagID, opt]) => (opt === null ? [] : [tagID])),
+      removedTags: withPrefix(tag).flatMap(([tagID, opt]) => (opt === null ? [tagID] : [])),
+      attributes: withPrefix(attribute),
       contactStatus: (before.get(status) ?? undefined) as ContactStatus | undefined,
       keys: { externalID: before.get(externalIDKey), ...(typeof address === 'string' && { address }) },
     },

@@ -8,10 +8,7 @@ import { dayMilliseconds } from '../../shared/time.ts';
  */
 export const dedupDays = limits.repeatDays + 2;
 
-/**
- * The maximum number of days by which the stored day may be ahead of the clock and stay unchanged until the clock
- * reaches it.
- */
+/** How many days the stored day may be ahead of the clock and still stay unchanged until the clock reaches it. */
 const maxAheadDays = 7;
 
 export interface CurrentDay {

@@ -197,7 +197,7 @@ export const createCatalogueWriter = () => {
     /** Like `check`, but for events; `mayBeNew` is true for an event whose IDs may need registration. */
     async checksOfEvents(db: Transaction, accounts: readonly number[]): Promise<EventChecks> {
       const listed = accounts.map(
-        async (account) => [account, await getListedIDs(db, db.of(account).initialState)] as const,
+        async (account) => [account, await getListedIDs(db, db.forAccount(account).initialState)] as const,
       );
       const idsByAccount = new Map(await Promise.all(listed));
       const idsOf = (account: number) => idsByAccount.get(account) as AccountCatalogues;

@@ -79,8 +79,7 @@ export const createRefusedWriter = ({ findErasure }: { readonly findErasure: Fin
     }
     const inputs = accepted.map(({ input }) => JSON.stringify(input));
     const sizes = inputs.map((input) => Buffer.byteLength(input));
-    // Updates the counts first, which locks them, so that concurrent requests with the same token evict one after the
-    // other.
+    // Updates the counts first, which locks them, so that concurrent requests with the same token take turns evicting.
     const counted = await db.one<Pick<RefusedCount, 'listed' | 'listedBytes'>>(
       `INSERT INTO refused_count (account, token, listed, "listedBytes", evicted, erased, replayed)
        VALUES ($1, $2, $3, $4, 0, $5, 0)

@@ -1,4 +1,4 @@
-/** Measures an account's usage: its rows of each kind, and their bytes. */
+/** Measures an account's usage: its row counts by kind, and their bytes. */
 import { storedBytesOf } from '../../rules/row-bytes.ts';
 import type { AccountDetail } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';

@@ -4,7 +4,7 @@ import { createNameHash, handleName, missingContact } from '../../rules/erased-n
 import type { NamedContact } from '../../store.ts';
 import type { AccountConnection } from '../database/connection.ts';
 import { type ContactRow, readContacts, readRemainingContact } from './contact-rows.ts';
-import { type Numbers, numbersOf } from './owner-facts.ts';
+import { type NumberQuery, numbersOf } from './owner-facts.ts';
 
 type Name = Omit<NamedContact, 'account'>;
 
@@ -105,7 +105,7 @@ export const createContactFinder = (secret: Buffer) => {
     },
     missingNamed,
     /** Returns SQL for the row number of the contact that a request identifies. */
-    named(name: Name): Numbers {
+    named(name: Name): NumberQuery {
       const by = identifierIn(name);
       return by ? { sql: numberIn[by.name], values: [by.value] } : numbersOf([]);
     },

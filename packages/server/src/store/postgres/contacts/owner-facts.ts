@@ -23,23 +23,23 @@ export interface OwnerFacts {
 export const noFacts: OwnerFacts = { contacts: [], users: [], statements: new Map() };
 
 /** Contact or user numbers, as SQL for a single column and the values of its parameters from $2 on. */
-export interface Numbers {
+export interface NumberQuery {
   readonly sql: string;
   readonly values: readonly unknown[];
 }
 
-export const numbersOf = (numbers: readonly number[]): Numbers => ({
+export const numbersOf = (numbers: readonly number[]): NumberQuery => ({
   sql: 'SELECT unnest($2::bigint[])',
   values: [numbers],
 });
 
-const read = <Row>(db: AccountConnection, { sql, values }: Numbers, rows: string): Promise<Row[]> =>
+const read = <Row>(db: AccountConnection, { sql, values }: NumberQuery, rows: string): Promise<Row[]> =>
   db.all<Row>(`SELECT one.* FROM (${sql}) AS each (number) CROSS JOIN LATERAL (${rows} OFFSET 0) AS one`, [
     db.account,
     ...values,
   ]);
 
-const readContactsOf = async (db: AccountConnection, contacts: Numbers): Promise<ContactRow[]> => {
+const readContactsOf = async (db: AccountConnection, contacts: NumberQuery): Promise<ContactRow[]> => {
   const rows = await read<ContactRow>(
     db,
     contacts,
@@ -48,12 +48,12 @@ const readContactsOf = async (db: AccountConnection, contacts: Numbers): Promise
   return rows.sort(byNumber);
 };
 
-export const readUsers = (db: AccountConnection, users: Numbers): Promise<UserRow[]> =>
+export const readUsers = (db: AccountConnection, users: NumberQuery): Promise<UserRow[]> =>
   read(db, users, `SELECT ${userColumns} FROM "user" WHERE account = $1 AND "user" = each.number`);
 
 type Row = Facts & { readonly marks: ClaimMarks | null };
 
-const readStatements = async (db: AccountConnection, users: Numbers): Promise<Map<number, ClaimedStatement[]>> => {
+const readStatements = async (db: AccountConnection, users: NumberQuery): Promise<Map<number, ClaimedStatement[]>> => {
   const rows = await read<Row>(
     db,
     users,
@@ -77,7 +77,7 @@ const readStatements = async (db: AccountConnection, users: Numbers): Promise<Ma
 
 const readUsersAndStatements = async (
   db: AccountConnection,
-  numbers: Numbers,
+  numbers: NumberQuery,
 ): Promise<Pick<OwnerFacts, 'users' | 'statements'>> => {
   const [users, statements] = await Promise.all([readUsers(db, numbers), readStatements(db, numbers)]);
   return { users, statements };
@@ -93,7 +93,7 @@ export const readUserFacts = async (db: AccountConnection, users: readonly numbe
  */
 export const readContactFacts = async (
   db: AccountConnection,
-  contacts: Numbers,
+  contacts: NumberQuery,
   userUUID: string | undefined,
 ): Promise<OwnerFacts & { readonly isMerged: boolean }> => {
   const linked = `SELECT DISTINCT linked."user" FROM (${contacts.sql}) AS owner (number)
@@ -120,7 +120,7 @@ export const readUserWithContacts = async (
   db: AccountConnection,
   userUUID: string,
 ): Promise<OwnerFacts & { readonly loggedWith: readonly number[] }> => {
-  const user: Numbers = { sql: numberOfUser, values: [userUUID] };
+  const user: NumberQuery = { sql: numberOfUser, values: [userUUID] };
   const ofUser = (table: string) => `SELECT contact FROM ${table} WHERE account = $1 AND "user" = each.number`;
   const contacts = `SELECT of.contact FROM (${numberOfUser}) AS each (number)
     CROSS JOIN LATERAL (${ofUser('user_contact')} UNION ${ofUser('statement')} OFFSET 0) AS of`;

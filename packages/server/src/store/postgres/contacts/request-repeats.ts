@@ -22,7 +22,7 @@ export const createRequestRepeats = (secret: Buffer, finder: ContactFinder) => {
     },
 
     /** Returns the requests of a transaction's account. */
-    of: (db: Transaction): RequestStore => ({
+    forTransaction: (db: Transaction): RequestStore => ({
       dayOf: db.dayOf,
       async find({ userUUID }, request) {
         const { requestUUID, token, user } = request;

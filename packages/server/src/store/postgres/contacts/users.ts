@@ -92,7 +92,7 @@ const insertChangedContacts = createBatchStatement(
 );
 
 /** Returns the current day of one of the transaction's accounts. */
-const dayIn = (db: Transaction, account: number): number => db.of(account).currentDay.day;
+const dayIn = (db: Transaction, account: number): number => db.forAccount(account).currentDay.day;
 
 /** SQL for the number of the user with the userUUID $2. */
 export const numberOfUser = 'SELECT "user" FROM user_name WHERE account = $1 AND "userUUID" = $2';

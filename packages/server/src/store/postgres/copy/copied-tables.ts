@@ -208,8 +208,8 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
   /** Undefined for an erased contact's event, which needs no key: repeats of it are refused anyway. */
   const ofHolder = ({ holder }: ExportedRow): number | undefined =>
     (holder as number) > 0 ? ofUser({ user: holder as number }) : ofContact({ contact: -(holder as number) });
-  const account = (of: (row: ExportedRow) => number | undefined) => ({
-    account: (row: ExportedRow) => of(row) as number,
+  const account = (accountOf: (row: ExportedRow) => number | undefined) => ({
+    account: (row: ExportedRow) => accountOf(row) as number,
   });
   return [
     ...simpleTables,

@@ -139,7 +139,7 @@ describe('a copy', () => {
     });
     const commits: number[] = [];
     await copyInto(databaseURL, exported, ({ sequence }) => commits.push(sequence));
-    // 16 MiB contain this many events of a little over 40,000 bytes each.
+    // 16 MiB has room for this many events of just over 40,000 bytes.
     expect(commits).toEqual([420, 840, many]);
     expect(await countCopied(databaseURL)).toEqual({ events: many, different: many, last: many });
   });

@@ -63,7 +63,7 @@ const readUniqueKeys = async () => {
   return keys.filter(({ name }) => (accountTables as readonly string[]).includes(name));
 };
 
-test('starts every unique key of an account table with the account, except in event_repeat', async () => {
+test('has unique keys that start with the account in all account tables except event_repeat', async () => {
   const keys = await readUniqueKeys();
   const tablesWithKey = new Set(keys.map(({ name }) => name));
   expect(accountTables.filter((name) => !tablesWithKey.has(name))).toEqual(['event']);

@@ -27,7 +27,7 @@ const tablesOf = async (databaseURL: string) =>
   ).map(({ tablename }) => tablename);
 const schemaFinding = async (databaseURL: string) => (await examineStore(databaseURL))[1];
 
-test('updates an older schema when a server starts, but not for a command; doctor reports it', async () => {
+test('updates an older schema when a server starts, not when a command runs, and doctor reports it', async () => {
   const databaseURL = await newDatabase();
   expect(await schemaFinding(databaseURL)).toMatchObject({
     ok: false,

@@ -12,7 +12,10 @@ type Columns = readonly Column[];
 interface Parts {
   /** SQL for the sent rows: a FROM item with this name that has their `account` and a column for each array. */
   readonly batch: string;
-  /** Returns an SQL condition that a table's row has the same account as a sent row. `alias` is the table's alias. */
+  /**
+   * Returns an SQL condition that requires a table's row to have the same account as a sent row. `alias` is the table's
+   * alias.
+   */
   readonly ofAccount: (alias: string) => string;
 }
 

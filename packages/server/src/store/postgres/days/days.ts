@@ -17,7 +17,7 @@ export class DaysMissing extends Error {
   }
 }
 
-/** A transaction of one account. */
+/** A transaction for one account. */
 interface DayTransaction extends ClusterAwareConnection {
   readonly initialState: CurrentDay & { readonly version: number };
 }

@@ -91,7 +91,7 @@ describe('partitions', () => {
     expect(await site.events()).toHaveLength(days.length);
   });
 
-  it('are dropped for a day that never started, while the repeats of earlier days are kept', async () => {
+  it('are dropped for a day that never started, while earlier days’ repeats are kept', async () => {
     const { site, databaseURL, maintain, partitions } = await open();
     const request = { userUUID: 'visitor-number-one', requestUUID: 'request-one', address: 'ann@example.com' };
     const { contactUUID } = await site.server.createContact(request);
@@ -120,7 +120,7 @@ describe('partitions', () => {
       (days) => today + days,
     );
     expect(await listDays()).toEqual(expectedDays);
-    // Logs events that start no new day.
+    // Logs events that don't start a new day.
     await log(ahead, 0, 'still-ahead');
     await log(ahead, 0, 'ahead');
     expect(await ahead.events()).toHaveLength(2);

@@ -138,7 +138,7 @@ export const createDedup = ({ secret, withErased, withEither }: StoredRepeats) =
         readRows<Row>(db, {
           statement,
           accounts: accountsOf(ordered),
-          columns: [...columnsOf(ordered), integers(ordered, ({ account }) => db.of(account).currentDay.day)],
+          columns: [...columnsOf(ordered), integers(ordered, ({ account }) => db.forAccount(account).currentDay.day)],
         });
       if (db.isDistributed) {
         const stored = new Set((await rowsOf<{ key: string }>(insertKeysOnCluster)).map(({ key }) => toKey(key)));

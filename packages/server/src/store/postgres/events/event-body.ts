@@ -25,7 +25,9 @@ export interface NewBody extends Pick<EventRow, 'eventTime' | 'eventUUID' | 'att
 
 type EventBody = Pick<EventRow, 'receivedTime' | 'timeReplaced' | 'eventUUID' | 'attributes'>;
 
-/** A string of at most this many UTF-16 code units is less than 128 bytes in UTF-8, so its length takes one byte. */
+/**
+ * A string of up to this many UTF-16 code units takes fewer than 128 bytes in UTF-8, so its length fits in one byte.
+ */
 const shortText = 42;
 const maxBytesPerUnit = 3;
 const maxBytesPerNumber = 8;

@@ -57,8 +57,8 @@ const probeCondition = ({ holder, after, through, bounds, user }: Readonly<Recor
   AND (${bounds} = '{}' OR width_bucket(sequence, ${bounds}) % 2 = 1) AND (${user} IS NULL OR "user" = ${user})`;
 
 /**
- * Returns SQL that reads the events of probes, or of the account, in order; SQL for sorting them again; and the values
- * from $7 on.
+ * Returns SQL that reads the probes' or the account's events in order; SQL for sorting them again; and the values from
+ * $7 on.
  */
 const createScan = (probes: readonly Probe[] | undefined, order: 'ASC' | 'DESC') => {
   if (!probes) {

@@ -48,7 +48,7 @@ export const toEvent = ({ holder, sequence, user, eventTime, account, day, event
 /** The parts of an account's catalogues that concern a page's events. */
 interface Entries {
   readonly merges: CatalogueMerges;
-  /** Returns the names of events; null for unlisted events. */
+  /** Returns event names; null for unlisted events. */
   namesOf(eventIDs: readonly number[]): Promise<ReadonlyMap<number, string | null>>;
 }
 

@@ -109,7 +109,7 @@ const insertEvents = createInsert('event', [
 const findLinks = async (db: Transaction, both: readonly Entry[]): Promise<Set<Entry>> => {
   const links = new Set<Entry>();
   for (const [account, entries] of byAccount(both)) {
-    const lists = await statementsOf(db.of(account), entries.map(userOf));
+    const lists = await statementsOf(db.forAccount(account), entries.map(userOf));
     for (const entry of entries) {
       const statements = lists.get(userOf(entry));
       if (!statements || linkedContact(statements) !== null) continue;
@@ -126,7 +126,7 @@ const toRows = (
   sequences: readonly number[],
   idsOf: (account: number) => AccountCatalogues,
 ): RowBatch[] => {
-  const days = entries.map((entry) => db.of(accountOf(entry)).currentDay.day);
+  const days = entries.map((entry) => db.forAccount(accountOf(entry)).currentDay.day);
   const stored = entries.map(({ batch, event }) => {
     const { eventID, attributes } = toStoredKind(idsOf(batch.account), event);
     return { eventID, event: attributes === event.attributes ? event : { ...event, attributes } };
@@ -182,7 +182,7 @@ const toEntries = async (
   const naming = batches.filter(({ events }) => events.some(namesContact));
   for (const account of distinct(naming.map(({ account }) => account))) {
     const batchesOf = naming.filter((batch) => batch.account === account);
-    resolvers.set(account, await createEventResolver(db.of(account), finder, batchesOf));
+    resolvers.set(account, await createEventResolver(db.forAccount(account), finder, batchesOf));
   }
   return batches.map((batch) => {
     const { account } = batch;
@@ -226,7 +226,7 @@ const checkEntries = async (parts: EventParts, db: Transaction, entries: readonl
     const since = entry.user?.since ?? 0;
     // Looks up repeats of refused events now, because `store`, which recognizes repeats of today, never gets a refused
     // event.
-    const { day } = db.of(batch.account).currentDay;
+    const { day } = db.forAccount(batch.account).currentDay;
     if (entry.key && (since < day || entry.refusal || dedup.mustLookUpToday)) lookups.push({ ...entry.key, since });
   }
   const isRepeat = await dedup.find(db, lookups);
@@ -280,7 +280,7 @@ export const createEventWriter = (parts: EventParts) => {
       ),
       preventErasure(
         byAccount(entries.filter(({ named }) => named !== null)).map(
-          ([account, group]) => [db.of(account), distinct(group.flatMap(({ named }) => named ?? []))] as const,
+          ([account, group]) => [db.forAccount(account), distinct(group.flatMap(({ named }) => named ?? []))] as const,
         ),
       ),
     ]);
@@ -307,7 +307,7 @@ export const createEventWriter = (parts: EventParts) => {
       if (links.has(entry)) {
         const { token, receivedTime: time } = entry.batch;
         const link = { user: userOf(entry), contact: entry.contact, verified: true, claim: null, token, time };
-        linking.push(insertStatement(db.of(accountOf(entry)), link, next()));
+        linking.push(insertStatement(db.forAccount(accountOf(entry)), link, next()));
       }
       return sequence;
     });
@@ -315,7 +315,7 @@ export const createEventWriter = (parts: EventParts) => {
     const updates = [
       listing,
       ...linking,
-      ...ofContacts.flatMap(([account, group]) => updateContactActivity(db.of(account), group)),
+      ...ofContacts.flatMap(([account, group]) => updateContactActivity(db.forAccount(account), group)),
     ];
     const unlisted = newEntries.filter((entry) => mayHaveNewID(entry, checks));
     // Sends all statements together if there are no new IDs.
@@ -330,7 +330,7 @@ export const createEventWriter = (parts: EventParts) => {
   /** Returns an outcome for each event of each batch. A refused event does not affect the others. */
   const storeEvents = async (db: Transaction, batches: readonly EventBatch[]): Promise<EventOutcome[][]> => {
     const time = Math.max(...batches.map(({ receivedTime }) => receivedTime));
-    for (const account of distinct(batches.map(({ account }) => account))) db.of(account).dayOf(time);
+    for (const account of distinct(batches.map(({ account }) => account))) db.forAccount(account).dayOf(time);
     const lists = await toEntries(parts, db, batches);
     const all = lists.flat();
     const checks = await checkEntries(parts, db, all);

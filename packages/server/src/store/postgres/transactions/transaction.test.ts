@@ -67,7 +67,7 @@ describe('a transaction', () => {
     afterEach(() => void vi.restoreAllMocks());
 
     const writeOn = (nth: number, ...of: readonly number[]) =>
-      write(pool, 'shared', of, async (db) => of.map((account) => db.of(account).dayOf(time + nth * day)));
+      write(pool, 'shared', of, async (db) => of.map((account) => db.forAccount(account).dayOf(time + nth * day)));
     const daysOn = async () => {
       const sql = 'SELECT day FROM account_position WHERE account = ANY ($1::integer[]) ORDER BY account';
       const rows = await readWithoutSnapshot(pool, 0, (db) => db.all<{ day: number }>(sql, [accounts]));

@@ -25,12 +25,12 @@ import {
   waitForWriters,
 } from './sequencer.ts';
 
-/** A transaction, bound to one account; `of` returns it bound to another of its accounts. */
+/** A transaction, bound to one account; `forAccount` returns it bound to another of its accounts. */
 export interface Transaction extends AccountConnection, Pick<HeldConnection, 'slot' | 'isDistributed' | 'script'> {
   readonly currentDay: CurrentDay;
   /** The account's state when this transaction began. */
   readonly initialState: AccountState;
-  of(account: number): Transaction;
+  forAccount(account: number): Transaction;
   /**
    * Returns the day of data received at this time. Throws if that is a new day. The transaction is then rolled back,
    * the day starts, and the work runs again.
@@ -165,7 +165,7 @@ const createTransaction = (
     },
   };
   const transactions = new Map<number, Transaction>();
-  const of = (account: number): Transaction => {
+  const forAccount = (account: number): Transaction => {
     const existing = transactions.get(account);
     if (existing) return existing;
     const initialState = states.get(account) ?? { ...deletedAccount, account };
@@ -174,7 +174,7 @@ const createTransaction = (
       account,
       currentDay: initialState,
       initialState,
-      of,
+      forAccount,
       dayOf(receivedTime) {
         if (!startsNewDay(initialState, receivedTime)) return initialState.day;
         // Starts the day of all accounts together, because at midnight each of them has to. A deleted account has no
@@ -186,7 +186,7 @@ const createTransaction = (
     transactions.set(account, transaction);
     return transaction;
   };
-  return of;
+  return forAccount;
 };
 
 const runTransaction = async <Value>(
@@ -216,7 +216,7 @@ const beginDays = async (
   { lockTimeoutMilliseconds }: Options,
 ): Promise<void> => {
   const begin = (some: readonly number[], timeoutMilliseconds: number | undefined) =>
-    write(pool, 'exclusive', some, (db) => beginDay(some.map(db.of), receivedTime), {
+    write(pool, 'exclusive', some, (db) => beginDay(some.map(db.forAccount), receivedTime), {
       lockTimeoutMilliseconds: timeoutMilliseconds,
     });
   if (accounts.length === 1) return begin(accounts, lockTimeoutMilliseconds);

@@ -62,7 +62,7 @@ describe('batches', () => {
     expect((await Promise.all(outcomes)).map(({ length }) => length)).toEqual([1, 2, 3, 4, 5, 6, 7]);
   });
 
-  test('are distributed over the free connections when they are large', async () => {
+  test('are distributed across the free connections when they are large', async () => {
     const { store, commits, finish } = createFakeStore();
     const log = createWriteQueue(store);
     const outcomes = [3_000, 3_000, 900, 5_000].map((count) => log(batchOf(count)));

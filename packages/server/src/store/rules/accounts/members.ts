@@ -26,14 +26,14 @@ export const checkRoomForMember = (members: number): void => {
 
 export const unknownMember = (): Refusal => new Refusal('unknown_member', { field: 'memberID' });
 
-/** The refusal of an invitation that is unknown, used, replaced or expired. */
+/** The refusal for an invitation that is unknown, used, replaced or expired. */
 export const noInvitation = (): Refusal =>
   new Refusal('invalid_token', {
     field: 'code',
     message: `the invitation is not valid: an invitation works once, for ${limits.invitationDays} days, until a newer one replaces it; ask an owner for a new one, or run firsthand login-link on the server`,
   });
 
-/** The refusal of a sign-in whose password was changed after it was verified. */
+/** The refusal for a sign-in whose password was changed after it was verified. */
 export const changedPassword = (): Refusal =>
   new Refusal('invalid_token', {
     field: 'password',
@@ -44,7 +44,7 @@ export const changedPassword = (): Refusal =>
 export const knownNetworkMilliseconds = 30 * 86_400_000;
 export const maxKnownNetworks = 20;
 
-/** The refusal to revoke a member's access with revokeToken. */
+/** The refusal for revoking a member's access with revokeToken. */
 export const memberAccessToken = (): Refusal =>
   new Refusal('invalid_field', { field: 'tokenID', message: '`tokenID` is the access of a member: use removeMember' });
 

@@ -22,18 +22,18 @@ export const duplicateCredential = (): Refusal =>
 export const unknownPasskey = (): Refusal =>
   new Refusal('invalid_field', { field: 'passkeyID', message: '`passkeyID` is not one of your passkeys' });
 
-/** The refusal to remove a member's only credential. */
+/** The refusal for removing a member's only credential. */
 export const lastCredential = (): Refusal =>
   new Refusal('invalid_field', {
     field: 'passkeyID',
     message: '`passkeyID` is your only way to sign in: add another passkey or set a password first',
   });
 
-/** The refusal of every failed sign-in. It does not reveal whether the passkey exists. */
+/** The refusal for every failed sign-in. It does not reveal whether the passkey exists. */
 export const notSignedIn = (): Refusal =>
   new Refusal('invalid_token', { field: 'passkey', message: 'signing in with this passkey failed: try again' });
 
-/** The refusal of a challenge that was sent to another browser, has expired, or was used before. */
+/** The refusal for a challenge that was sent to another browser, has expired, or was used before. */
 export const noChallenge = (): Refusal =>
   new Refusal('invalid_token', {
     field: 'passkey',

@@ -26,7 +26,7 @@ type IndexedTimes = Pick<Found, 'contact' | 'createdTime' | 'lastSeen'>;
 type ContactsByTerm = ReadonlyMap<number, readonly number[]>;
 type ContactState = Parameters<ReturnType<typeof createContactMatcher>>[0] & { readonly contact: number };
 
-/** Returns the contacts that have at least one term of each list. */
+/** Returns the contacts that have at least one term from each list. */
 const findByTerms = (terms: readonly (readonly number[])[], byTerm: ContactsByTerm): number[] => {
   const lists = terms.map((some) => [...new Set(some.flatMap((term) => byTerm.get(term) ?? []))]);
   const [smallest = [], ...others] = lists.sort((a, b) => a.length - b.length);

@@ -36,7 +36,7 @@ export const createEventFeedPage = (limit: number) => {
   const events: EventRow[] = [];
   const attributes = new Map<string, ReturnType<typeof createAttribute>>();
   let characters = 0;
-  const column = (of: (event: EventRow) => number) => Float64Array.from(events, of);
+  const column = (toValue: (event: EventRow) => number) => Float64Array.from(events, toValue);
   return {
     /** Adds an event. Call it in sequence order. */
     add(event: EventRow): void {

@@ -65,6 +65,6 @@ it('evicts the oldest entry among senders with equal shares', () => {
   expect(list.add(99, [1])).toMatchObject([{ sender: 1 }]);
 });
 
-it('stops evicting if the shares count more entries than exist', () => {
+it('stops evicting if the shares list more entries than exist', () => {
   expect(chooseEvicted([{ sender: 1, listed: 5, bytes: 5 }], { listed: 9, bytes: 0 }, () => undefined)).toEqual([]);
 });

@@ -1,6 +1,6 @@
 /**
- * The days on which events of a user, or with a contact, were stored. Reads and searches for repeats skip all other
- * days. A listed day might have no events; an unlisted day never has any.
+ * The days on which a user's events, or events logged with a contact, were stored. Reads and searches for repeats skip
+ * all other days. A listed day might have no events; an unlisted day never has any.
  */
 
 export interface ActiveDays {

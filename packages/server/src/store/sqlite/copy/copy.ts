@@ -17,8 +17,7 @@ import type { Tuning } from '../tuning.ts';
 
 /** Sets the next sequence, day and row numbers. */
 const writePosition = (db: Connection, { position, numbers }: DatabaseExport): void => {
-  // `remembered` is the last sequence, because all events' keys are written, so that no server has to read them from
-  // the blocks.
+  // `remembered` is the last sequence: all events' keys are written, so no server has to read them from the blocks.
   const columns = 'sequence = @sequence, remembered = @sequence, day = @day, clockDay = @clockDay, secret = @secret';
   db.prepare(`UPDATE position SET ${columns}`).run(position);
   const write = db.prepare('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)');

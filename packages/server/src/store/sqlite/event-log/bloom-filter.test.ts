@@ -4,7 +4,7 @@ import { createAttributeHash, createSlices, visitSlices } from './bloom-filter.t
 const hash = createAttributeHash(Buffer.alloc(32, 1));
 const hashOf = (value: string, account = 1) => hash(account, 'path', value);
 
-/** Creates the filters of blocks, each with this number of distinct values. */
+/** Creates filters for blocks that each have this number of distinct values. */
 const createFilters = (blocks: number, perBlock: number) => {
   const hashes = Array.from({ length: blocks }, (_, block) =>
     Array.from({ length: perBlock }, (_, nth) => hashOf(`/${block}/${nth}`)),

@@ -193,8 +193,8 @@ const pickGrowing = (growing: Growing, indexes: readonly number[]): Growing =>
   toGrowing(indexes.map((index) => growingAt(growing, index)));
 
 /**
- * Reduces a block to these events, at least one. Keeps nothing that only the removed events contained. This is twice as
- * fast as rebuilding the block from its events.
+ * Reduces a block to the given events, of which there must be at least one. Keeps nothing that only the removed events
+ * contained. This is twice as fast as rebuilding the block from its events.
  */
 export const pickEvents = (block: EventBlock, indexes: readonly number[]): EventBlock => {
   const values = indexes.flatMap((index) => {

@@ -1,7 +1,7 @@
 /** Ascending lists of the blocks or sequences in which a user, contact, account or eventID has events. */
 import type { EventFacts } from './event-block.ts';
 
-/** The numbers that identify kinds of postings in event_posting. */
+/** The numbers that identify posting kinds in event_posting. */
 export const postingKinds = { user: 0, contact: 1, account: 2, eventID: 3 } as const;
 
 /** The key of a posting. For an eventID, `number` is the account; for other kinds, `eventID` is 0. */

@@ -125,7 +125,7 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
    * hour means that the event was deleted; the events are then read until the total count is reached.
    */
   function* timesIn(
-    of: { account: number; eventID: number },
+    key: { account: number; eventID: number },
     total: QuarterHour,
   ): ChunkedRead<Pick<QuarterHour, 'firstTime' | 'lastTime'>> {
     const from = total.quarter * quarterHourMilliseconds;
@@ -134,7 +134,7 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
     let count = 0;
     let firstTime = Infinity;
     let lastTime = -Infinity;
-    yield* visitEvents({ account: of.account, eventIDs: [of.eventID], from, to }, (time) => {
+    yield* visitEvents({ account: key.account, eventIDs: [key.eventID], from, to }, (time) => {
       count += 1;
       firstTime = Math.min(firstTime, time);
       lastTime = Math.max(lastTime, time);
@@ -184,14 +184,14 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
       const definitions: EventDefinition[] = [];
       const listed = runOperation(listCatalogue({ account, kind: 'event' }));
       for (const { id, name } of listed) {
-        const of = { account, eventID: Number(id) };
-        const count = countOf.get(of);
+        const key = { account, eventID: Number(id) };
+        const count = countOf.get(key);
         if (count) {
-          const first = firstQuarter.get(of) as QuarterHour;
-          const last = lastQuarter.get(of) as QuarterHour;
-          const { firstTime } = yield* timesIn(of, first);
-          const { lastTime } = yield* timesIn(of, last);
-          definitions.push({ eventID: of.eventID, eventName: name, count, firstTime, lastTime });
+          const first = firstQuarter.get(key) as QuarterHour;
+          const last = lastQuarter.get(key) as QuarterHour;
+          const { firstTime } = yield* timesIn(key, first);
+          const { lastTime } = yield* timesIn(key, last);
+          definitions.push({ eventID: key.eventID, eventName: name, count, firstTime, lastTime });
         }
         yield;
       }

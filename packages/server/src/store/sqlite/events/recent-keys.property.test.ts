@@ -35,7 +35,7 @@ const caller = { account: 1, token: 1, browser: false };
  */
 const contacts = { ann: 'contact-of-ann', ben: 'contact-of-ben', laptop: 'contact-of-cleo' };
 
-/** The subjects of events. */
+/** Event subjects. */
 const holders = {
   laptop: { userUUID: laptop },
   phone: { userUUID: phone },
