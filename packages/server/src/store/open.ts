@@ -24,9 +24,7 @@ export interface StoreOptions {
   readonly updateBackup?: UpdateBackup | undefined;
   /** Called when the state on disk is unknown. The process must send no more responses and exit. */
   readonly onFatal: (error: Error) => void;
-  /**
-   * Called when background work fails, but only once until the work has succeeded again. The store retries the work.
-   */
+  /** Called when background work fails; not called again until the work has succeeded. The store retries the work. */
   readonly onFault?: OnFault | undefined;
   /** How SQLite groups events. PostgreSQL stores each event in its own row. */
   readonly tuning?: Tuning | undefined;

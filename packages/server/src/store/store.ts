@@ -70,7 +70,7 @@ export interface Store extends ReportFeed, ReportNames {
    * tokens.
    */
   listTokens(request: { account?: number | undefined }): Promise<ListedToken[]>;
-  /** Returns the row number of an account. */
+  /** Returns an account's row number. */
   findAccount(accountUUID: string): Promise<number | undefined>;
   listAccounts(): Promise<AccountSummary[]>;
   getAccount(account: number): Promise<AccountDetail>;
@@ -166,7 +166,7 @@ export interface Store extends ReportFeed, ReportNames {
    * created, directly or indirectly, and ends the member's share links and open invitations.
    *
    * Browser tokens stay live: they are in pages and give no access. Members whom the member invited stay, as does
-   * everything that those created.
+   * everything they created.
    */
   removeMember(
     request: Change & { account: number; memberID: string; descendants?: boolean | undefined },
@@ -346,8 +346,8 @@ export interface Store extends ReportFeed, ReportNames {
 
   // Events
   /**
-   * Returns the highest sequence below which none is still uncommitted. To follow the account's events, links and other
-   * changes from now on, continue after it.
+   * Returns the highest sequence below which no sequence is still uncommitted. To follow the account's events, links
+   * and other changes from now on, continue after it.
    */
   getLastSequence(query: { account: number }): Promise<number>;
   /**

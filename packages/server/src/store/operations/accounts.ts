@@ -129,7 +129,7 @@ const insertRow = createQuery<{ account: number }>(({ name }) =>
        VALUES ($1, $2, '', '[]', 'UTC') RETURNING account`,
 );
 
-/** Creates an account with its tokens. Returns its number. */
+/** Creates an account with its tokens. Returns its row number. */
 function* insertAccount(request: Omit<NewAccount, 'catalogues' | 'contacts'>): Operation<number> {
   const { accountUUID, time, tokens, ...settings } = request;
   const { account } = (yield* first(insertRow(accountUUID, time))) as { account: number };
@@ -141,7 +141,7 @@ function* insertAccount(request: Omit<NewAccount, 'catalogues' | 'contacts'>): O
 
 type ChangeOrigin = Pick<AccountChange, 'time' | 'by'>;
 
-/** Changes or creates a contact that an account request lists. */
+/** Changes or creates a contact listed in an account request. */
 function* putAccountContact(
   { contacts, catalogues }: ContactParts,
   account: number,
@@ -162,7 +162,7 @@ function* putAccountContact(
   return { exists: written.existed, contactUUID: written.contactUUID };
 }
 
-/** Stores the contacts that an account request lists. A refused contact does not affect the others. */
+/** Stores the contacts listed in an account request. A refused contact does not affect the others. */
 function* putAccountContacts(
   parts: ContactParts,
   account: number,

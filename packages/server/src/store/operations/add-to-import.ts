@@ -124,7 +124,7 @@ const selectHolders = {
   contactEmailaddress: createHolderQuery('contactEmailaddress', 'contact_address'),
 };
 
-/** Reads which contacts have the keys of these requests. */
+/** Reads which contacts have these requests' keys. */
 function* readHolders(holders: Holders, account: number, requests: readonly NewContact[]): Operation<void> {
   const keys = {
     contactExternalID: distinct(requests.flatMap(({ externalID }) => externalID ?? [])),

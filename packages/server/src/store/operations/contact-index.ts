@@ -21,7 +21,10 @@ const tables: Record<IndexName, { readonly table: string; readonly key: string }
   seen: { table: 'contact_found', key: '"lastSeen"' },
 };
 
-/** SQL: whether a key and a contact are within a range, whose four values start at the parameter `from`. */
+/**
+ * SQL that checks whether a key and a contact are within a range. The range's four values start at the parameter
+ * `from`.
+ */
 const isWithin = (key: string, contact: string, from: number) => {
   const [afterKey, after, beforeKey, before] = [0, 1, 2, 3].map((nth) => `CAST($${from + nth} AS bigint)`);
   const place = `(${key}, ${contact})`;
@@ -61,7 +64,7 @@ const createSort = (index: IndexName, order: 'ASC' | 'DESC') =>
   createQuery<SearchPosition>(({ name }) => {
     const key = `f.${tables[index === 'seen' ? 'created' : 'seen'].key}`;
     const range = isWithin(key, 'f.contact', index === 'term' ? 8 : 7);
-    // OFFSET 0 keeps PostgreSQL from scanning the whole table contact_found for a few thousand contacts.
+    // OFFSET 0 keeps PostgreSQL from scanning the whole contact_found table for a few thousand contacts.
     const found =
       name === 'sqlite'
         ? 'contact_found AS f ON f.contact = p.contact'

@@ -94,8 +94,8 @@ function* findByKeys<Row extends ContactRow>(
 }
 
 /**
- * Adds the stale contacts that match to the page. Returns the position where the page must end because many contacts
- * were examined; otherwise undefined.
+ * Adds the matching stale contacts to the page. Returns the position where the page must end because many contacts were
+ * examined; otherwise undefined.
  */
 function* examineStale<Row extends ContactRow>(
   reader: ContactSearchReader<Row>,

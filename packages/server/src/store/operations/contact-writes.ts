@@ -96,7 +96,7 @@ interface WriteResult {
 /**
  * Writes to the contact at the end of `row`'s merges. Throws a Refusal before any write if another person has one of
  * the new keys. `isNew` is true if this transaction created the contact. `recordedTime` is the time of the write, which
- * differs from that of the values when an undo restores them.
+ * differs from the values' time when an undo restores them.
  */
 export function* writeContact(
   contacts: ContactStore,

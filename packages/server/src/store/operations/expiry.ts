@@ -45,7 +45,7 @@ const selectAudited = createQuery<{ token: number }>(
 );
 
 /**
- * Finds the tokens of `$1` that other account tables refer to. Separate queries, because a cluster cannot join these
+ * Finds the tokens among `$1` that other account tables refer to. Separate queries, because a cluster cannot join these
  * tables with `token`.
  */
 const selectReferences = ['statement', 'refused_request', 'refused_count'].map((table) =>

@@ -94,7 +94,7 @@ export function* call<Value>(work: () => Value): Operation<Awaited<Value>> {
 /** The SQL that differs between the databases. */
 export interface Dialect {
   readonly name: 'sqlite' | 'postgres';
-  /** Returns a condition that a column has one of the values in an array. */
+  /** Returns a condition that checks whether a column has one of the values in an array. */
   readonly among: (parameter: string, type: 'integer' | 'bigint' | 'text') => string;
 }
 
@@ -111,8 +111,8 @@ export const createQuery = <Row>(
 };
 
 /**
- * Returns SQL for a condition that only PostgreSQL needs to find rows, followed by AND. On SQLite, claim and statement
- * numbers are unique.
+ * Returns a condition, followed by AND, that only PostgreSQL needs to find rows. On SQLite, claim and statement numbers
+ * are unique.
  */
 export const within = ({ name }: Pick<Dialect, 'name'>, condition: string): string =>
   name === 'postgres' ? `${condition} AND` : '';

@@ -205,7 +205,7 @@ interface RevokedToken {
  */
 function* revokeCreated(created: CreatedTokens, time: number, { exceptBrowser }: { readonly exceptBrowser: boolean }) {
   const revoked: RevokedToken[] = [];
-  // The statement may wait for the lock of a token that is creating another token, and only the next statement sees the
+  // The statement may wait for the lock on a token that is creating another token, and only the next statement sees the
   // new token.
   for (;;) {
     const query = created

@@ -1,6 +1,6 @@
 /**
  * Undoes imports, a limited number of rows per transaction. The drivers delete a stretch's events; this module deletes
- * its links, then deletes or restores the contacts that the import wrote.
+ * its links, then deletes or restores the contacts that the import wrote to.
  */
 import type { KeyField } from '../../identity/contact-view.ts';
 import { distinct } from '../../shared/distinct.ts';
@@ -246,7 +246,7 @@ function* freeKeys(
   };
 }
 
-/** Restores the values of a contact that have not changed since the import. */
+/** Restores a contact's values that have not changed since the import. */
 function* restore(contacts: ContactStore, undoing: Undoing, row: WritableContact): Operation<void> {
   const written = yield* findWrittenContact(undoing, row.contact);
   const [own] = yield* call(() => contacts.readRecords([row]));

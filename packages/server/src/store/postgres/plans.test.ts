@@ -1,5 +1,5 @@
 // Tests the plans of the most frequent queries: they use an index, and read only the months that they need. On a
-// cluster, statements about row batches run inside a function, so their plans are not visible.
+// cluster, statements on row batches run inside a function, so their plans are not visible.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {

@@ -118,7 +118,7 @@ describe('tokens', () => {
     });
   });
 
-  test('stop working just as soon if the database was unreachable for some time before', async () => {
+  test('stop working just as quickly if the database was unreachable for a while before', async () => {
     const { databaseURL, servers } = await openServers(1);
     const [store] = servers;
     const site = await createSite(store);

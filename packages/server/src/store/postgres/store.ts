@@ -385,7 +385,7 @@ const createRunners = ({ pools, admit, notifyListeners, forgetAccess }: RunnerPa
   };
 };
 
-/** Returns the keys on which requests to create contacts wait for each other (keyed-mutex.ts). */
+/** Returns the keys by which createContact requests are serialized (keyed-mutex.ts). */
 const contendedKeysOf = ({ account, userUUID, externalID, address }: NewContact): string[] => [
   ...(userUUID === null ? [] : [`user ${account} ${userUUID}`]),
   ...(address === undefined ? [] : [`address ${account} ${address}`]),
@@ -411,7 +411,7 @@ const createAdmission = (room: DiskSpaceCheck) => {
       }
     },
     measure: backlog.measure,
-    /** Admits no more requests. Resolves when all admitted requests have ended. */
+    /** Stops admitting requests. Resolves when all admitted requests have ended. */
     close(): Promise<unknown> {
       isClosed = true;
       return backlog.drain();

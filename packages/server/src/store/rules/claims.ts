@@ -42,9 +42,9 @@ const takeFirst = <Value>(
 };
 
 /**
- * Returns a claim's JSON with a request's values, merged into the claim's values `before`, if any. Merged IDs become
- * target IDs. Tags and attributes beyond the limits are dropped, so that no page can create a claim that is slow to
- * read.
+ * Returns a claim's JSON with a request's values, merged into the claim's previous values, `before`, if any. Merged IDs
+ * become target IDs. Tags and attributes beyond the limits are dropped, so that no page can create a claim that is slow
+ * to read.
  */
 export const toClaimJSON = (request: NewContact, merges: ContactMerges, before?: StoredValues): string => {
   const { externalID, address, tags } = request;

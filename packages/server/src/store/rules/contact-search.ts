@@ -131,7 +131,7 @@ export interface SearchPlan {
   readonly terms: readonly AnyTerm[];
   readonly created: KeyRange;
   readonly seen: KeyRange;
-  /** The range of the page in the sort order. */
+  /** The page's range in the sort order. */
   readonly range: KeyRange;
 }
 
@@ -194,11 +194,11 @@ export const partsOf = (plan: SearchPlan): IndexPart[] => {
   return parts;
 };
 
-/** Whether the choice of the source depends on the sizes of the parts. */
+/** Whether the choice of the source depends on the parts' sizes. */
 export const needsSizes = (plan: SearchPlan, parts: readonly IndexPart[]): boolean =>
   parts.length > 1 || (parts.length === 1 && (plan.sort === 'seen' || parts[0]?.key === 'seen'));
 
-/** Chooses the source. `sizes` are the sizes of the parts, capped at `maxCollected` + 1; empty if they don't matter. */
+/** Chooses the source. `sizes` are the parts' sizes, capped at `maxCollected` + 1; empty if they don't matter. */
 export const sourceOf = (plan: SearchPlan, parts: readonly IndexPart[], sizes: readonly number[]): Source => {
   const { sort, range } = plan;
   const smallest = Math.min(...sizes);

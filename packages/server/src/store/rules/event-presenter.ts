@@ -16,7 +16,7 @@ interface Names {
   claimID(claim: number): string | null;
 }
 
-/** Returns the eventID that remains after merges of catalogue entries. */
+/** Returns the eventID that remains after catalogue entry merges. */
 export const toMergedEventID = (eventID: number, { event }: Pick<CatalogueMerges, 'event'>): number =>
   event.groups.length === 0 ? eventID : Number(event.targetOf(String(eventID)));
 

@@ -57,7 +57,7 @@ const bindRunner =
   (runOperation: OperationRunner) => (operation: (request: never) => Operation<unknown>) => (request: never) =>
     runOperation(operation(request));
 
-/** Returns a function that runs a part of a write, and returns the Refusal that it throws. */
+/** Returns a function that runs a part of a write, and returns the Refusal if it throws one. */
 const createAttempt =
   (runOperation: OperationRunner) =>
   <Value>(part: Operation<Value>): Value | Refusal => {

@@ -8,7 +8,7 @@ import { type NumberQuery, numbersOf } from './owner-facts.ts';
 
 type Name = Omit<NamedContact, 'account'>;
 
-/** Returns the identifier that is used to find a named contact. */
+/** Returns the identifier used to find a named contact. */
 const identifierIn = ({ contactUUID, externalID, address }: Name) => {
   if (contactUUID !== undefined) return { name: 'uuid', value: contactUUID } as const;
   if (typeof externalID === 'string') return { name: 'externalID', value: externalID } as const;

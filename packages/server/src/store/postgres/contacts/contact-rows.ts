@@ -1,4 +1,4 @@
-/** Reads rows of contacts, and follows merges to the contact that appears in responses. */
+/** Reads contact rows, and follows merges to the contact that appears in responses. */
 import { followMerges } from '../../../identity/merges.ts';
 import { type AccountConnection, ConcurrentChange } from '../database/connection.ts';
 
@@ -29,10 +29,7 @@ export interface ContactRow {
 
 export const byNumber = (a: ContactRow, b: ContactRow): number => a.contact - b.contact;
 
-/**
- * Returns the rows of contacts, in ascending order of number. Sorts in JavaScript for the reason given in
- * event-order.ts.
- */
+/** Returns contact rows, ascending by number. Sorts in JavaScript for the reason given in event-order.ts. */
 export const readContacts = async (db: AccountConnection, contacts: readonly number[]): Promise<ContactRow[]> => {
   const sql = 'SELECT * FROM contact WHERE account = $1 AND contact = ANY ($2::bigint[])';
   const rows = await db.all<ContactRow>(sql, [db.account, contacts]);

@@ -94,10 +94,10 @@ const insertChangedContacts = createBatchStatement(
 /** Returns the current day of one of the transaction's accounts. */
 const dayIn = (db: Transaction, account: number): number => db.forAccount(account).currentDay.day;
 
-/** SQL for the number of the user with the userUUID $2. */
+/** SQL for the row number of the user with the userUUID $2. */
 export const numberOfUser = 'SELECT "user" FROM user_name WHERE account = $1 AND "userUUID" = $2';
 
-/** Returns the number of a user; undefined if it does not exist. */
+/** Returns a user's row number; undefined if the user does not exist. */
 export const findUser = async (db: AccountConnection, userUUID: string): Promise<number | undefined> =>
   (await db.get<{ user: number }>(numberOfUser, [db.account, userUUID]))?.user;
 

@@ -191,7 +191,7 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
   const keyOf = ({ holder, eventUUID }: ExportedRow, server: SentByServer) =>
     toUUID(eventKey(holder as number, eventUUID as string, server));
   const storedValuesOf = await createStoredValues(exported);
-  /** Returns a function that looks up the account of a table's row by row number. */
+  /** Returns a function that looks up a row's account by row number. */
   const accountsBy = async (table: ExportedTable, number: string) => {
     const accounts = new Map<unknown, number>();
     for await (const rows of exported.rows(table)) {

@@ -87,7 +87,7 @@ export interface DistributionOptions {
   readonly withoutWorkers?: boolean | undefined;
 }
 
-/** Adds the account to the primary keys of repeats, because Citus requires it. */
+/** Adds the account to the repeat tables' primary keys, because Citus requires it. */
 const extendKeys = async (db: HeldConnection): Promise<void> => {
   const keys = await db.all<{ name: string; key: string }>(
     `SELECT conrelid::regclass::text AS name, conname AS key FROM pg_constraint

@@ -116,7 +116,7 @@ const skipNumbers = `
     END $$`;
 
 /**
- * Identifies the start of PostgreSQL after which numbers were last skipped: timeline, start time and time of
+ * Identifies the PostgreSQL start after which numbers were last skipped: timeline, start time and time of
  * `stats_reset`.
  */
 const addSkipColumn = 'ALTER TABLE position ADD COLUMN IF NOT EXISTS "skippedAfter" text';

@@ -205,7 +205,7 @@ test.each([
   expect(isTransient(Object.assign(new Error(message), { code: 'XX000' }))).toBe(true);
 });
 
-test('treats a missing partition as transient, whatever the language of the message', async () => {
+test('treats a missing partition as transient, regardless of the message’s language', async () => {
   const databaseURL = await newDatabase();
   await querySQL(databaseURL, 'CREATE TABLE event (day integer) PARTITION BY RANGE (day)');
   const error = await querySQL(databaseURL, 'INSERT INTO event VALUES (1)').catch((cause) => cause);

@@ -33,7 +33,7 @@ export interface ScriptedConnection extends Connection {
 }
 
 /**
- * A connection of a pool, for exclusive use until it is released. After a release or rollback it rejects further SQL,
+ * A pool connection, for exclusive use until it is released. After a release or rollback it rejects further SQL,
  * because other parallel calls may still send statements after one of them has failed.
  */
 export interface HeldConnection extends ScriptedConnection {
@@ -196,7 +196,7 @@ export const waitUntilFree = async (isFree: () => Promise<boolean>): Promise<boo
   return true;
 };
 
-/** Returns the age, in milliseconds, of the oldest connection of a server or another command; 0 if there is none. */
+/** Returns the age, in milliseconds, of the oldest connection from a server or another command; 0 if there is none. */
 export const oldestClientMilliseconds = async (db: Connection): Promise<number> =>
   (
     await db.one<{ age: number }>(`
@@ -234,7 +234,7 @@ export const takeSlot = `
 
 /**
  * Options for reading pages in index order. Without them, PostgreSQL collects and sorts all rows when it expects few
- * rows. Pages of events need more settings (event-order.ts).
+ * rows. Event pages need more settings (event-order.ts).
  */
 export const orderedScanOptions = '-c enable_bitmapscan=off';
 /** `orderedScanOptions` as settings of a transaction on a cluster, whose workers do not get a connection's options. */

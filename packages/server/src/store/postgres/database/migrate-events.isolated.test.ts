@@ -14,7 +14,7 @@ import type { StoredRow } from '../events/event-presenter.ts';
 const lastMigration = vi.hoisted(() => ({ number: Infinity }));
 vi.mock('../../migrations.ts', async (importOriginal) => {
   const original = await importOriginal<typeof import('../../migrations.ts')>();
-  // Returns the part of 0031 that changes the keys of repeats.
+  // Returns the part of 0031 that changes the repeat keys.
   const repeatsOf = (sql: string) =>
     sql.slice(sql.indexOf('-- Who sent which eventUUID'), sql.indexOf('-- What triggers list'));
   const readMigrations = (folder: URL) =>

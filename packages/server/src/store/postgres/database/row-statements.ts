@@ -31,7 +31,7 @@ export interface RowStatement {
   readonly oneSQL?: string;
 }
 
-/** A statement and its rows: their accounts, and their columns in the order of the statement. */
+/** A statement and its rows: their accounts, and their columns in the statement's order. */
 export interface RowBatch {
   readonly statement: RowStatement;
   readonly accounts: readonly number[];

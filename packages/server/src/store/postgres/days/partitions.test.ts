@@ -134,7 +134,7 @@ describe('partitions', () => {
       await log(other, 1_500 + nth, `event-${nth}`);
       await maintain(later(nth));
     }
-    // Logs events with the right clock again. Each later day adds one partition.
+    // Logs events with the correct clock again. Each later day adds one partition.
     for (let nth = 7; nth < 9; nth += 1) {
       await log(site, nth, `event-${nth}`);
       await log(other, nth, `event-${nth}`);

@@ -28,7 +28,7 @@ export const monthOf = (day: number) => {
   };
 };
 
-/** Returns SQL that creates the partition of a day's month if it is missing. */
+/** Returns SQL that creates the partition for a day's month if it is missing. */
 export const monthSQL = (day: number): string => {
   const { name, from, to } = monthOf(day);
   // Uses ATTACH PARTITION, because CREATE TABLE ... PARTITION OF would wait for all reads of events and block new
@@ -42,7 +42,7 @@ export const monthSQL = (day: number): string => {
 };
 
 /**
- * Returns SQL that creates the partition of a day's repeats if it is missing. Its primary key omits the day, which all
+ * Returns SQL that creates the partition for a day's repeats if it is missing. Its primary key omits the day, which all
  * its rows share, and the account, which only Citus requires.
  */
 export const repeatsSQL = (day: number): string =>
@@ -100,7 +100,7 @@ const runWithDayLock = async (
   await db.commit();
 };
 
-/** Returns the days in `kept_day`, newest first, and those with a partition of repeats. */
+/** Returns the days in `kept_day`, newest first, and those with a repeat partition. */
 const readDays = async (db: Connection) => {
   const [started, tables] = await Promise.all([
     db.all<{ day: number }>('SELECT day FROM kept_day ORDER BY day DESC'),
@@ -114,7 +114,7 @@ const readDays = async (db: Connection) => {
   };
 };
 
-/** Creates the partitions of today and tomorrow, and of the day after each day that a fast clock has started. */
+/** Creates the partitions for today and tomorrow, and for the day after each day that a fast clock has started. */
 const prepareNextDays = async (db: HeldConnection, today: number): Promise<void> => {
   const { started, partitioned } = await readDays(db);
   const [newest] = started;
@@ -126,9 +126,9 @@ const prepareNextDays = async (db: HeldConnection, today: number): Promise<void>
 };
 
 /**
- * Drops the repeats of days that are no longer searched, and the partitions of past days that never started. Keeps the
- * last days before today, before the newest day, and before the day of each account that a fast clock has moved ahead
- * of today.
+ * Drops the repeats from days that are no longer searched, and the partitions for past days that never started. Keeps
+ * the last days before today, before the newest day, and before the day of each account that a fast clock has moved
+ * ahead of today.
  */
 export const dropOldDays = async (db: HeldConnection, now: number): Promise<void> => {
   const today = toDay(now);

@@ -49,7 +49,7 @@ export const startMaintenance = ({ find, inTransaction, step }: Parts) => {
     return mine && step(db);
   };
 
-  /** Runs a step for each account with work. Returns whether there is more. */
+  /** Runs a step for each account with pending work. Returns whether there is more. */
   const stepEach = async (): Promise<boolean> => {
     mayHaveWork = false;
     const accounts = await find();

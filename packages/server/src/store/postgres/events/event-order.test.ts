@@ -89,7 +89,7 @@ test.each<[string, number, object]>([
   }
 });
 
-test('would read all events of the busy user without the statement’s settings', async () => {
+test('would read all of the busy user’s events without the statement’s settings', async () => {
   const statements = (await recordStatements(page({ userUUID: laptop }))).filter(aboutEvents);
   const read = await rowsRead(
     statements.map((each) => ({ ...each, settings: '' })),

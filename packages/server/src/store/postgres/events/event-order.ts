@@ -28,13 +28,12 @@ export const inGroups = (by: OrderedBy, order: 'ASC' | 'DESC' = 'ASC'): string =
 /**
  * Settings of a transaction that reads events in index order (`setLocally`):
  *
- * - Without sorts and bitmap scans, PostgreSQL reads along the index even for a holder of which it expects few events.
- *   Other transactions need sorts, for few rows found by another index.
+ * - Without sorts and bitmap scans, PostgreSQL reads along the index even for a holder that it expects to have few
+ *   events. Other transactions need sorts, for few rows found by another index.
  * - These transactions must not `ORDER BY` rows of other tables found by several keys: PostgreSQL up to 16 would walk
  *   the whole index instead of sorting (116 ms to find one of 300,000 contacts).
  * - PostgreSQL up to 17 assigns a huge cost to plans with a disabled step, which would trigger JIT compilation.
- * - It overestimates the events of a page; starting parallel workers would take several times as long as reading the
- *   page.
+ * - It overestimates a page's events; starting parallel workers would take several times as long as reading the page.
  */
 export const orderedEventSettings = [
   'SET LOCAL enable_bitmapscan = off',

@@ -100,16 +100,16 @@ const createScan = (probes: readonly Probe[] | undefined, order: 'ASC' | 'DESC')
 };
 
 /**
- * Returns an SQL condition that an event contains one of these attributes. `hasAttribute` filters out false matches
- * later. The text of the condition does not depend on the number of attributes, because each different text is prepared
- * as a separate statement.
+ * Returns an SQL condition that requires an event to contain one of these attributes. `hasAttribute` filters out false
+ * matches later. The text of the condition does not depend on the number of attributes, because each different text is
+ * prepared as a separate statement.
  */
 const containsAny = (sought: readonly Buffer[], next: (value: unknown) => string): string =>
   sought.length === 1
     ? `position(${next(sought[0])}::bytea in body) > 0`
     : `EXISTS (SELECT 1 FROM unnest(${next(sought)}::bytea[]) AS sought WHERE position(sought in body) > 0)`;
 
-/** Returns an SQL condition for the filters of a query, and the values of its parameters from `$nth` on. */
+/** Returns an SQL condition for a query's filters, and the values of its parameters from `$nth` on. */
 const createFilter = ({ eventIDs, from, to, attrIDs, attrValue }: ResolvedQuery<EventQuery>, nth: number) => {
   const values: unknown[] = [];
   const next = (value: unknown) => `$${nth + values.push(value) - 1}`;

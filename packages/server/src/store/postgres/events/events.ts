@@ -155,7 +155,7 @@ const toRows = (
   return [{ statement: insertEvents, accounts: entries.map(accountOf), columns }, ...rollupsOf(db, counted)];
 };
 
-/** Updates the active days of the contacts that events of an account were logged with, and records their users. */
+/** Updates the active days of the contacts that an account's events were logged with, and records their users. */
 const updateContactActivity = (db: Transaction, entries: readonly Entry[]) => {
   const contacts = distinct(entries.flatMap(({ contact }) => contact ?? []));
   const both = entries.filter(hasUserAndContact);
@@ -224,8 +224,8 @@ const checkEntries = async (parts: EventParts, db: Transaction, entries: readonl
     const { batch, event } = entry;
     entry.refusal = catchRefusal(() => checks.check(batch.account, batch.browser, event));
     const since = entry.user?.since ?? 0;
-    // Looks up repeats of refused events now, because `store`, which recognizes repeats of today, never gets a refused
-    // event.
+    // Checks now whether refused events are repeats, because `store`, which recognizes today's repeats, never gets
+    // them.
     const { day } = db.forAccount(batch.account).currentDay;
     if (entry.key && (since < day || entry.refusal || dedup.mustLookUpToday)) lookups.push({ ...entry.key, since });
   }
@@ -244,7 +244,7 @@ const checkEntries = async (parts: EventParts, db: Transaction, entries: readonl
   return checks;
 };
 
-/** Registers the IDs of events, account by account. Returns a function that returns an account's listed IDs. */
+/** Registers events' IDs, account by account. Returns a function that returns an account's listed IDs. */
 const registerIDs = async (
   { catalogues }: EventParts,
   db: Transaction,

@@ -1,5 +1,5 @@
 /**
- * Rollups: counts of events by eventID and by day. Each connection adds to the rows of its slot, so that no connection
+ * Rollups: event counts by eventID and by day. Each connection adds to the rows of its slot, so that no connection
  * waits for another's commit. Reads sum over all slots.
  */
 import {

@@ -82,7 +82,7 @@ export const feedOwners = async (db: Snapshot, { account, since }: RequestOf<'fe
   }
 
   const changes = await db.all<OwnerChange>(
-    // Reads all changes with the last number, because on a cluster all changes of a transaction have the same number.
+    // Reads all changes with the last number, because on a cluster all of a transaction's changes have the same number.
     `SELECT * FROM owner_change WHERE account = $1 AND change > $2 AND change <= $3
      ORDER BY change FETCH FIRST $4 ROWS WITH TIES`,
     [account, position.change, newest, ownersPerPart],
@@ -100,7 +100,7 @@ export const feedOwners = async (db: Snapshot, { account, since }: RequestOf<'fe
 };
 
 /**
- * Deletes old owner changes of an account. The newest change stays, because readers verify their position by its mark.
+ * Deletes an account's old owner changes. The newest change stays, because readers verify their position by its mark.
  */
 export const trimOwnerChanges = async (db: Transaction): Promise<void> => {
   await db.run(

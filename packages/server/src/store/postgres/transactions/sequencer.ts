@@ -118,7 +118,7 @@ export const drawNumbers = async (
   count: number,
 ): Promise<number[]> => {
   if (count === 0) return [];
-  // Selects all numbers as a single text, because reading a row per number would take longer than drawing the number.
+  // Selects all numbers as a single string, because reading a row per number would take longer than drawing the number.
   const { drawn } = await db.one<{ drawn: string }>(
     `SELECT string_agg(nextval('${numbers}')::text, ' ') AS drawn FROM generate_series(1, $1)`,
     [count],

@@ -1,4 +1,4 @@
-/** Each store write's audit entries. */
+/** The audit entries for each store write. */
 import { roleOf } from '@firsthand/contract/account/members';
 import type { AuditRecord, RequestOf, Store } from '../../store.ts';
 

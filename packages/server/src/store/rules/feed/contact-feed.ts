@@ -1,6 +1,6 @@
 /**
- * Selects the contacts that meet the conditions of a report. Checks the contact index (rules/contact-search.ts), or the
- * view of a contact that has changed since it was indexed.
+ * Selects the contacts that meet a report's conditions. Checks the contact index (rules/contact-search.ts), or the view
+ * of a contact that has changed since it was indexed.
  */
 import type { ContactView } from '../../../identity/contact-view.ts';
 import type { ContactMerges } from '../../../identity/merged-entries.ts';

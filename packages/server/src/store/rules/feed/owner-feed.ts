@@ -34,7 +34,7 @@ export type OwnerChange =
  */
 export interface OwnerPosition {
   readonly change: number;
-  /** The random mark of the last change read; 0: none. Detects a restore, after which numbers are assigned again. */
+  /** The random mark of the last change read; 0: none. Detects a restore, after which numbers are reused. */
   readonly mark: number;
   readonly user?: number;
 }

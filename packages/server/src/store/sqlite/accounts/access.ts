@@ -22,9 +22,9 @@ const maxCached = 10_000;
 const maxCreated = 100_000;
 
 /**
- * `PRAGMA data_version`, which takes 1 µs to read, changes when another connection commits. Only then position.access
- * is read, which triggers increment when a token or an account changes. So a revoked token stops working at the next
- * request.
+ * `PRAGMA data_version`, which takes 1 µs to read, changes when another connection commits. Only then is
+ * position.access read, which triggers increment when a token or an account changes. So a revoked token stops working
+ * at the next request.
  */
 export const createAccess = (db: Connection) => {
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();

@@ -18,7 +18,7 @@ import type { Connection } from '../database/connection.ts';
 import type { Rollups } from '../events/rollups.ts';
 import { createOperationRunner } from '../transactions/operations.ts';
 
-/** The cache size. */
+/** The maximum number of cached accounts. */
 const maxAccounts = 500;
 
 interface Settings {

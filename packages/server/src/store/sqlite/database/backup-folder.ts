@@ -39,7 +39,7 @@ const keyOf = (path: string): string => {
 
 const timePattern = '(\\d{4})(\\d{2})(\\d{2})T(\\d{2})(\\d{2})(\\d{2})(\\d{3})Z';
 
-/** Whether a file is named like a backup, of this or another database. */
+/** Whether a file is named like a backup of this or another database. */
 export const isBackupName = (name: string): boolean =>
   new RegExp(`^firsthand-[\\da-f]{12}-${timePattern}\\.db$`).test(name);
 

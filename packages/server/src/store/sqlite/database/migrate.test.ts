@@ -99,8 +99,8 @@ test('keeps token numbers and references when the table is recreated', () => {
 test('deletes a contact’s oldest surplus claims, except accepted claims and those with a verified link', () => {
   const db = openAt(13);
   db.pragma('foreign_keys = OFF');
-  // Contact 1 has 1,100 claims: claim 1 is accepted, and the link of claim 2 is verified. Contact 2 has 900 claims,
-  // within the limit.
+  // Contact 1 has 1,100 claims: claim 1 is accepted, and claim 2's link is verified. Contact 2 has 900 claims, within
+  // the limit.
   db.exec(`
     WITH RECURSIVE nth (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM nth WHERE n < 2000)
     INSERT INTO claim
@@ -143,8 +143,8 @@ test('deletes a user’s oldest surplus claimed links, except accepted and verif
 test('deletes a contact’s oldest surplus claimed links, except accepted and verified links', () => {
   const db = openAt(21);
   db.pragma('foreign_keys = OFF');
-  // Contact 1 has 1,200 links of 24 users in rotation: the claim of user 1 is accepted, and the links of user 2 are
-  // verified. User 3 is also linked to contact 3, which is being erased. Contact 2 has 900 links of user 25.
+  // Contact 1 has 1,200 links of 24 users in rotation: user 1's claim is accepted, and user 2's links are verified.
+  // User 3 is also linked to contact 3, which is being erased. Contact 2 has 900 links of user 25.
   db.exec(`
     WITH RECURSIVE nth (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM nth WHERE n < 25)
     INSERT INTO claim SELECT n, 'handle-' || n, 1, 1, n, iif(n < 25, 1, 2), '{}', n = 1, 0, 0, 0 FROM nth;

@@ -33,7 +33,7 @@ import { getNewestMigration } from './migrate.ts';
 import { changeOwner, createFolder, findOwner, type Owner } from './owner.ts';
 import { verifyBackup } from './verify.ts';
 
-/** The name of the draft is fixed, because the lock allows only one restore at a time. */
+/** The draft's name is fixed, because the lock allows only one restore at a time. */
 const draftOf = (path: string): string => `${path}-restoring`;
 
 const previousOf = (path: string, time: Date): string =>

@@ -1,5 +1,5 @@
 /**
- * Acknowledges an erasure once everything is recorded that must be erased again after a backup is restored (decision
+ * Acknowledges an erasure once everything that must be erased again after a backup is restored is recorded (decision
  * 7).
  */
 import { setTimeout as wait } from 'node:timers/promises';

@@ -116,7 +116,7 @@ export interface ListedBytes {
   readonly bytes: number;
 }
 
-/** Each of these amounts takes about as long as changing one row. */
+/** Processing each of these amounts takes about as long as changing one row. */
 const charactersSearchedPerRow = 1024;
 const bytesReadPerRow = 20 * 1024;
 const bytesDeletedPerRow = 4 * 1024;

@@ -293,7 +293,7 @@ describe('a contact claimed by many users', () => {
   });
 });
 
-test('erases a contact with many merged contacts, tags and attributes in commits of few rows', () => {
+test('erases a contact with many merged contacts, tags and attributes in small commits', () => {
   const merged = 40;
   const ids = Array.from({ length: 50 }, (_, nth) => `id-${nth}`);
   const contactUUID = create('ann');

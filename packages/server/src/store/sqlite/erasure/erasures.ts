@@ -88,7 +88,7 @@ const createContactErasing = (db: Connection, { sequencer, contacts, detaching, 
     `UPDATE contact SET mergedInto = NULL, mergedTime = NULL WHERE mergedInto IN ${ofErasure} AND mergedInto <> contact`,
   ].map((sql) => db.prepare(sql));
 
-  /** The identifiers erased since the last call of `takeUnrecorded`. */
+  /** The identifiers erased since the last call to `takeUnrecorded`. */
   let unrecorded: ErasedIdentifier[] = [];
 
   const receipt = (erasure: number, contactUUID: string): ErasureProgress => {

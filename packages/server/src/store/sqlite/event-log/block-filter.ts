@@ -4,7 +4,7 @@ import type { Connection } from '../database/connection.ts';
 import { offsetsBetween } from './block-times.ts';
 import { createAttributeHash, visitSlices } from './bloom-filter.ts';
 
-/** Conditions on an event, except its owner. */
+/** Conditions on an event, other than its owner. */
 export interface EventFilter {
   readonly account: number;
   /** from ≤ eventTime < to. */

@@ -114,7 +114,7 @@ test('waits until there are enough events again', () => {
   expect(compaction.isDue()).toBe(true);
 });
 
-test('does not rewrite blocks that are full by size', () => {
+test('does not rewrite blocks that have reached the size limit', () => {
   commit(100, 1, (nth) => `${nth}`.padEnd(40_000, 'x'));
   const changes = () => db.prepare<[], number>('SELECT total_changes()').pluck().get() as number;
   const before = changes();

@@ -14,8 +14,8 @@ export const defaultEventsPerBlock = 72;
 export const charactersPerBlock = 64 * 1024;
 
 /**
- * The maximum difference of sequences in a block: copied sequences may have gaps, and a segment can't start inside a
- * block.
+ * The maximum difference between sequences in a block: copied sequences may have gaps, and a segment can't start inside
+ * a block.
  */
 export const maxSpan = 2 ** 30;
 
@@ -51,7 +51,7 @@ export const createBlockReader = (db: Connection) => {
       const row = next.get(sequence - 1);
       return row && toStoredBlock(row);
     },
-    /** Yields the blocks with events after a sequence, in order. Throws at a damaged block, unless `skipDamaged`. */
+    /** Yields the blocks with events after a sequence, in order. Throws on a damaged block, unless `skipDamaged`. */
     *after(sequence: number, skipDamaged = false): Generator<StoredBlock> {
       for (let row = next.get(sequence); row; row = next.get(row.through)) {
         if (!skipDamaged || isWhole(row)) yield toStoredBlock(row);

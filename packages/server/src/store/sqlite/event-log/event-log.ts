@@ -15,8 +15,8 @@
  *   Bloom filters of their attributes (bloom-filter.ts), and the holders per eventID and quarter hour
  *   (visitor-list.ts).
  * - A **holder** is the user of an event; for an event without a user, the negated contact.
- * - The **tail** is the events after the last segment. Each reader indexes it in memory (event-tail.ts), so a backlog
- *   of compaction costs memory. Commits are slowed down if it grows too large (`behind`).
+ * - The **tail** is the events after the last segment. Each reader indexes it in memory (event-tail.ts), so a
+ *   compaction backlog costs memory. Commits are slowed down if it grows too large (`behind`).
  *
  * A commit writes only blocks; the rest follows in steps between commits. Decisions 8 and 11 explain why. An event with
  * three attributes takes about 60 bytes in its block and 7 in postings and summaries (`npm run bench -- size --quick`).
@@ -66,7 +66,7 @@ export interface EventLogReader extends Pending {
     order: Order,
     filter?: EventFilter,
   ): Generator<BlockMatch | number, void>;
-  /** Yields the blocks with events after a sequence, in order. Throws at a damaged block. */
+  /** Yields the blocks with events after a sequence, in order. Throws on a damaged block. */
   blocksAfter(sequence: number): Generator<StoredBlock>;
   readonly visit: VisitHolders;
 }
@@ -77,7 +77,7 @@ export interface EventLogWriter extends Pending {
   flush(): void;
   /** Yields the events after a sequence, in order, including the current commit's. Skips damaged blocks. */
   eventsAfter(sequence: number): Generator<EventRow>;
-  /** Removes events, which must be flushed, and in ascending order of sequence. */
+  /** Removes events, which must be flushed and in ascending order of sequence. */
   remove(places: readonly EventPlace[]): void;
   /** The number of events written since this log was opened, and the bytes of their text. */
   written(): number;

@@ -22,7 +22,7 @@ export const eventsPerSegment = 131_072;
 /** The maximum number of unindexed events, in segments. Each reader indexes unindexed events in memory. */
 const maxWaitingSegments = 3;
 
-/** The limits of a read step. */
+/** The limits on a read step. */
 const blocksPerStep = 64;
 const charactersPerStep = 128 * 1024;
 /** The maximum cost of a write step: the cost of each row, plus 1 per block, event or attribute in it. */
@@ -31,7 +31,7 @@ const costOfRow = 20;
 /** The number of rows that a step deletes from a table. */
 const rowsPerStep = 1_000;
 
-/** The maximum number of attributes in a summary. A segment with more ends early. */
+/** The maximum number of attributes in a summary. A segment that would have more ends early. */
 const attributesPerSegment = 2 ** 21;
 
 /**
@@ -150,9 +150,9 @@ export const createSegmentBuilder = (db: Connection, written: () => number, perS
   const removeVisitors = createVisitorRemoval(db);
   let draft: Draft | undefined;
   let hasMore = false;
-  /** Whether the next segment may have rows from an abandoned draft, perhaps of a previous server. */
+  /** Whether the next segment may have rows from an abandoned draft, perhaps left by a previous server. */
   let mayHaveRows = true;
-  /** The number of unindexed events at the time when `written` events had been written. */
+  /** The number of unindexed events when `written` events had been written. */
   let counted: { events: number; written: number } | undefined;
 
   const waiting = (): number => {

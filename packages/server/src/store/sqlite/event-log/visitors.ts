@@ -1,4 +1,4 @@
-/** Reads and updates the lists of holders per eventID in the summaries of segments. */
+/** Reads and updates the lists of holders per eventID in segment summaries. */
 import { quarterHourMilliseconds, quarterHourOf } from '../../rules/rollups.ts';
 import type { Connection } from '../database/connection.ts';
 import type { ChunkedRead } from '../transactions/chunked-reads.ts';

@@ -75,7 +75,7 @@ test('continues to count days when another server takes over', () => {
   expect(countStoredKeys()).toBe(8);
 });
 
-test('adds no days if the clock alternates around midnight', () => {
+test('adds no days if the clock jumps back and forth around midnight', () => {
   logOn(far, once);
   for (let swing = 0; swing < 50; swing += 1) {
     logOn(100 + (swing % 2));
@@ -84,7 +84,7 @@ test('adds no days if the clock alternates around midnight', () => {
   expect(logOn(101, once)).toEqual(duplicate);
 });
 
-test('recognizes a repeat after the clock was in 1970 for a while', () => {
+test('recognizes a repeat after the clock was temporarily set to 1970', () => {
   logOn(0, once);
   for (let days = -19_000; days < -18_998; days += 1) logOn(days);
   logOn(1);

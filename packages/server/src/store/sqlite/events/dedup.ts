@@ -46,7 +46,7 @@ export const createDedup = (db: Connection, recentKeys: RecentKeys) => {
     `SELECT contact, claim, existed FROM request_repeat WHERE day IN (${days}) AND requestUUID = ? AND token = ? AND user = ?`,
   );
   const insertRequest = db.prepare('INSERT OR REPLACE INTO request_repeat VALUES (?, ?, ?, ?, ?, ?, ?)');
-  /** The tables of keys, with their primary keys. */
+  /** The key tables, with their primary keys. */
   const tables = [
     ['event_repeat', 'day, eventUUID, holder, server'],
     ['event_repeat_of_either', 'day, eventUUID, holder'],
@@ -130,7 +130,7 @@ export const createDedup = (db: Connection, recentKeys: RecentKeys) => {
       recentKeys.add(day, sent);
       return true;
     },
-    /** Replaces an erased event's key by a keyed hash, so that a repeat is still recognized. */
+    /** Replaces an erased event's key with a keyed hash, so that a repeat is still recognized. */
     erase: (event: SentEvent) => {
       if (!drop(event)) return;
       insertErased.run(event.day, hashOf(event, event.server));

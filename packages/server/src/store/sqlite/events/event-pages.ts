@@ -26,7 +26,7 @@ import { createDayReader, toRanges } from './days.ts';
 import { createEventPresenter } from './event-presenter.ts';
 import { createEventSources } from './event-sources.ts';
 
-/** Returns a function that checks the conditions of the query that are not ensured by its sources. */
+/** Returns a function that checks those of the query's conditions that its sources don't guarantee. */
 const createMatcher =
   ({ eventIDs, from = 0, to = Infinity, attrIDs, attrValue, withoutRobots = false }: ResolvedQuery<EventQuery>) =>
   (block: EventBlock, index: number): boolean => {

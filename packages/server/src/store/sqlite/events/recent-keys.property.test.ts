@@ -1,5 +1,5 @@
-// Tests that an acknowledged event is stored exactly once and recognized as a repeat, whatever happens. Two processes
-// write to the same file, and crash, fail, run maintenance, refuse, erase and delete in any order.
+// Tests that an acknowledged event is stored exactly once and recognized as a repeat, no matter what happens. Two
+// processes write to the same file, and crash, fail, run maintenance, refuse, erase and delete in any order.
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

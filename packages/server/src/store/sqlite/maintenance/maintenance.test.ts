@@ -17,7 +17,7 @@ let engine: WriteEngine;
 const caller = { account: 1, token: 1, browser: false };
 const events = () => db.prepare('SELECT count(*) FROM event').pluck().get();
 
-/** Creates an erased contact that has an event which is not deleted yet. */
+/** Creates an erased contact with an event that is not deleted yet. */
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'firsthand-'));
   path = join(folder, 'firsthand.db');

@@ -77,7 +77,7 @@ export const createMaintenance = ({
   let deleting = false;
   /** The last day for which all old repeats were deleted. */
   let clearedDay: number | undefined;
-  /** The stored bytes at the last call of `catchUp`. */
+  /** The stored bytes at the last call to `catchUp`. */
   let caughtUpAt = indexing.writtenBytes();
 
   const clearFiles = () => {

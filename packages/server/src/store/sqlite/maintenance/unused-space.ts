@@ -72,7 +72,7 @@ export const createUnusedSpace = (db: Connection) => {
 
   /**
    * Clears the collected pages, under a write lock and with an empty log. Also drops SQLite's page cache, which would
-   * write the old content back at the next change of a page. Returns whether it succeeded.
+   * write the old content back the next time a page changes. Returns whether it succeeded.
    */
   const clear = (): boolean => {
     if (!emptyLog(db)) return false;
