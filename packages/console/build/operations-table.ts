@@ -1,5 +1,5 @@
 /**
- * In the bundle, replaces the contract's table of operations with a table of only the fields that the client reads. The
+ * In the bundle, replaces the contract's operations table with one that has only the fields that the client reads. The
  * full table also has the schemas, which would add 70 KB of Zod to the page.
  */
 import { type Operation, type OperationName, operationNames, operations } from '@firsthand/contract/operations';

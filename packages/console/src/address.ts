@@ -88,7 +88,7 @@ export const go = (href: string, { replace = false } = {}): void => {
   });
 };
 
-/** Changes parameters of this page. */
+/** Changes this page's parameters. */
 export const setQuery = (changes: Changes, options?: { readonly replace?: boolean }): void =>
   go(hrefWith(changes), options);
 

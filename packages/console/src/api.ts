@@ -21,7 +21,7 @@ const send: typeof fetch = async (input, init) => {
 };
 
 /**
- * The client retries reads for about a second. After that the page shows the error and keeps retrying
+ * The client retries reads for about a second. After that, the page shows the error and keeps retrying
  * (reading/use-fetch.ts).
  */
 export const api: Client = createClient({ url: root, fetch: send, retries: 2 });
@@ -32,7 +32,7 @@ export const isUnreachable = (error: unknown): boolean =>
 export const isGone = (error: unknown): boolean =>
   error instanceof FirsthandError && (error.status === 404 || error.status === 410);
 
-/** Messages for errors whose own messages are written for programs. */
+/** Messages for errors whose own messages are meant for developers. */
 const wordings: Partial<Record<FirsthandError['code'], string>> = {
   unreachable: 'The server can’t be reached.',
   internal: 'The server encountered an error.',

@@ -73,7 +73,7 @@ const openConsole = (): void => {
   render(<Console />, place);
   addEventListener('hashchange', openInvitation);
   openInvitation();
-  // In parallel with the request for the session.
+  // In parallel with the session request.
   load(pageName.peek());
   startSession().catch(showFailure);
 };

@@ -83,7 +83,7 @@ export const attempt = async (
   return { data, problem: isOK ? '' : (data.error?.message ?? `The server responded with status ${status}.`) };
 };
 
-/** The account in the URL, which is optional with a single session. */
+/** The account in the URL, which is optional if there is only one session. */
 const readAccountParameter = () => query.peek().get('account');
 
 /** Loads the sessions. Rejects if the server can't be reached. */
@@ -110,7 +110,7 @@ export const takeCode = (): string | undefined => {
 export const hrefOfAccount = ({ accountUUID }: Pick<Session, 'accountUUID'>): string =>
   `${root}/console/?account=${encodeURIComponent(accountUUID)}`;
 
-/** Shows the account of a new session. Returns the error message; '' if it worked. */
+/** Shows a new session's account. Returns the error message; '' if it worked. */
 const show = async (newSession: Session): Promise<string> => {
   const { accountUUID, sessionID } = newSession;
   signedOutReason.value = '';
@@ -128,7 +128,7 @@ const show = async (newSession: Session): Promise<string> => {
 
 /** Signs in. Returns the error message; '' if it worked. */
 export const signIn = async (credentials: SignInCredentials): Promise<string> => {
-  // A member may have the same password in several accounts: prefer the account in the URL or of the ended session.
+  // A member may have the same password in several accounts: prefer the account in the URL, or the ended session's.
   const { problem, data } = await attempt('sign-in', {
     ...credentials,
     accountUUID: readAccountParameter() ?? endedAccount,
@@ -176,7 +176,7 @@ export const sampleShopProgress = async (): Promise<number | undefined> => {
   return data.progress ? data.progress.events / data.progress.of : undefined;
 };
 
-/** Loads the console again, with the account of another session if there is one. */
+/** Loads the console again, with another session's account if there is one. */
 const leave = (): void => location.assign(`${root}/console/`);
 
 /**

@@ -1,4 +1,4 @@
-/** People: contacts, and all people of a date range including anonymous ones. */
+/** People: contacts, and all people in a date range, including anonymous ones. */
 import { hrefWith } from '../address.ts';
 import { Filters } from '../parts/filters.tsx';
 import { RangePicker } from '../parts/range-picker.tsx';

@@ -19,7 +19,7 @@ import { readPageViewName, ScriptTag } from './set-up/script-tag.tsx';
 const everyMs = 2_000;
 const stepsPollMs = 10_000;
 
-/** The response of getService, once it has loaded. */
+/** The getService response, once it has loaded. */
 type Service = ResponseFor<'getService'> | undefined;
 
 const Troubleshooting = () => (
@@ -145,8 +145,8 @@ const operatorSteps = (service: Service): readonly Step[] => [
 ];
 
 /**
- * Whether any event was logged other than page views, which the tag logs automatically. Checks the counts, because
- * listed events may be unused.
+ * Whether any event other than page views has been logged; the tag logs page views automatically. Checks the counts,
+ * because listed events may be unused.
  */
 const useLogsMore = (): boolean => {
   const { value } = useFetch('definitions', (signal) => api.getEvent({ include: 'definition', limit: 1 }, { signal }), {

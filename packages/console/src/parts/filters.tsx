@@ -1,10 +1,8 @@
-/** The conditions of the current filter, each with a link that removes it. */
+/** The current filter's conditions, each with a link that removes it. */
 import { type Condition, conditions, describeCondition, hrefToRemove, hrefWithFilter } from '../reading/filter.ts';
 import { SaveSegment } from './segments.tsx';
 
-/**
- * Explains that a filter by page excludes other events of the same people, and links to a filter that includes them.
- */
+/** Explains that a filter by page excludes the same people's other events, and links to a filter that includes them. */
 const PageHint = () => {
   const isPageCondition = ({ attrID, is }: Condition) => attrID === 'path' && is !== undefined;
   if (!conditions.value.some(isPageCondition)) return null;

@@ -94,7 +94,7 @@ export const SaveFile = (props: SaveFileProps) => {
   );
 };
 
-/** Saves all rows of an operation's response, including those that the page does not show. */
+/** Saves all rows in an operation's response, including those that the page does not show. */
 export const SaveCSV = <Name extends CSVOperation>({
   operation,
   request,

@@ -1,4 +1,4 @@
-/** The account of the current session. */
+/** The current session's account. */
 
 import type { ResponseFor } from '@firsthand/client';
 import { computed, signal } from '@preact/signals';
@@ -33,7 +33,7 @@ const names = computed(() => ({
 export const nameOf = (catalogue: 'tag' | 'profile' | 'attr' | 'event', id: string): string =>
   names.value[catalogue].get(id) ?? id;
 
-/** The currency of revenue; '' if none is set. */
+/** The currency for revenue; '' if none is set. */
 export const currency = computed(() => account.value?.accountCurrency ?? '');
 
 /** The attribute with the revenue: the first one of type `currency` in the catalogue. */

@@ -1,4 +1,4 @@
-/** Describes a browser by the labels of its events. */
+/** Describes a browser by the labels on its events. */
 
 type Attributes = readonly { readonly attrID: string; readonly attrValue: string }[];
 
@@ -8,7 +8,7 @@ const shortNames: ReadonlyMap<string, string> = new Map([
   ['Samsung Internet for Android', 'Samsung Internet'],
 ]);
 
-/** The first value of a label; '' if absent. */
+/** A label's first value; '' if absent. */
 export const labelIn = (attributes: Attributes, label: string): string =>
   attributes.find(({ attrID }) => attrID === label)?.attrValue ?? '';
 

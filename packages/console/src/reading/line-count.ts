@@ -1,7 +1,7 @@
 const quote = '"'.charCodeAt(0);
 const newLine = '\n'.charCodeAt(0);
 
-/** Counts the lines of a CSV file in chunks, ignoring line breaks inside quotes. */
+/** Counts a CSV file's lines from chunks, ignoring line breaks inside quotes. */
 export const createLineCount = () => {
   let isQuoted = false;
   let lines = 0;

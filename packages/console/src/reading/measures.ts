@@ -1,4 +1,4 @@
-/** The measures of reports: counts and, if the catalogue has an attribute for it, revenue. */
+/** The report measures: counts and, if the catalogue has an attribute for it, revenue. */
 import type { ResponseFor } from '@firsthand/client';
 import { computed } from '@preact/signals';
 import { currency, revenueAttrID } from './account.ts';

@@ -14,7 +14,7 @@ interface Pagination<Entry> {
   readonly more: (() => void) | undefined;
 }
 
-/** The entries of all loaded pages. `key` is the cache key, as in `useFetch`. */
+/** All loaded pages' entries. `key` is the cache key, as in `useFetch`. */
 export const usePagination = <Entry>(
   key: string,
   fetchPage: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<Entry>>,
@@ -43,7 +43,7 @@ export const usePagination = <Entry>(
       const next = await fetchPage(nextCursor, current.signal);
       if (!current.signal.aborted) setLaterPages((before) => [...before, next]);
     } catch (error) {
-      // Loaded pages stay, and the button retries.
+      // Keep the loaded pages; the button retries.
       if (!current.signal.aborted) setProblem(messageOf(error));
     } finally {
       if (controller.current === current) controller.current = undefined;

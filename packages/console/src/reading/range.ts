@@ -23,7 +23,7 @@ export type Interval = 'hour' | 'day' | 'week' | 'month';
 
 export interface Range {
   readonly name: Preset | 'custom';
-  /** Days such as `2026-11-01`. `to` is exclusive; undefined: until now. */
+  /** Days such as `2026-11-01`. `to` is exclusive; undefined means until now. */
   readonly from: string;
   readonly to: string | undefined;
   readonly interval: Interval;

@@ -1,4 +1,4 @@
-/** The view of the current share link, if any. The page then shows only the reports of that view. */
+/** The current share link's view, if any. The page then shows only the reports of that view. */
 import { signal } from '@preact/signals';
 import { root, shareSecret } from '../address.ts';
 

@@ -39,7 +39,7 @@ const useEventCounts = (kind: Kind) =>
   useFetch(`uses ${kind} ${account.value?.event.map(({ mergedInto = '' }) => mergedInto)}`, async (signal) => {
     const { eventDefinition = [] } =
       kind === 'event' ? await api.getEvent({ include: 'definition', limit: 1 }, { signal }) : {};
-    // New names may have been added since the account was last read; without rereading, their events would appear as
+    // New names may have been added since the account was last read; without a reload, their events would appear as
     // “not listed”.
     await readAccount();
     return eventDefinition;

@@ -1,4 +1,4 @@
-/** The entries of a catalogue, with their controls. */
+/** A catalogue's entries, with their controls. */
 import type { ComponentChildren } from 'preact';
 import { RelativeTime } from '../../parts/small.tsx';
 import { Switch } from '../../parts/switch.tsx';
@@ -87,7 +87,7 @@ const columnsOf = (kind: Kind, all: readonly Entry[]): readonly Column[] => [
 interface CatalogueTableProps {
   readonly kind: Kind;
   readonly entries: readonly Entry[];
-  /** All entries of the catalogue, as merge targets. */
+  /** All entries in the catalogue, as merge targets. */
   readonly all: readonly Entry[];
 }
 

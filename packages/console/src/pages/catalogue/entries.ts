@@ -43,7 +43,7 @@ export const kinds: Readonly<
   profile: {
     title: 'Profiles',
     singular: 'profile',
-    description: 'A profile is the kind of a contact, such as customer or supplier. A contact has at most one.',
+    description: 'A profile is a kind of contact, such as customer or supplier. A contact has at most one.',
   },
 };
 

@@ -9,7 +9,7 @@ import { rename } from './undoable-changes.ts';
 interface NameProps {
   readonly kind: Kind;
   readonly entry: Entry;
-  /** All entries of the catalogue. */
+  /** All entries in the catalogue. */
   readonly entries: readonly Entry[];
 }
 

@@ -1,4 +1,4 @@
-/** Merging two entries of a catalogue, and separating them again. */
+/** Merging two catalogue entries, and separating them again. */
 import { useState } from 'preact/hooks';
 import { api, problemOf } from '../../api.ts';
 import { DialogForm } from '../../parts/dialog-form.tsx';

@@ -79,7 +79,7 @@ interface EventChoiceProps {
 }
 
 /**
- * A select for an event of the catalogue. The current value stays an option even if it is no longer in the catalogue.
+ * A select for an event in the catalogue. The current value stays an option even if it is no longer in the catalogue.
  */
 export const EventChoice = ({ label, value, any, choose }: EventChoiceProps) => {
   const events = (account.value?.event ?? [])

@@ -1,4 +1,4 @@
-/** The dimensions of breakdowns. */
+/** The breakdown dimensions. */
 import type { RequestFor } from '@firsthand/client';
 import { query } from '../../address.ts';
 import { account, nameOf } from '../../reading/account.ts';

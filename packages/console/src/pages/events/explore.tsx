@@ -14,7 +14,7 @@ import { Breakdown } from './breakdown.tsx';
 import { EventChoice, ParameterChoice, readChoiceParameter, readEventParameter } from './choices.tsx';
 import { dimensions } from './dimensions.ts';
 
-/** The request fields that all reports of this tab share. */
+/** The request fields that all reports in this tab share. */
 const readScope = () => {
   const { from, to } = range.value;
   const event = readEventParameter('event');

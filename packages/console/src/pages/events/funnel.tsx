@@ -43,7 +43,9 @@ const stepsIn = (): readonly string[] => {
   return first === undefined || second === undefined ? [] : [first, second];
 };
 
-/** The CSV cells of each step: count, share of the first step, share of the previous step, median seconds, drop-off. */
+/**
+ * The CSV cells for each step: count, share of the first step, share of the previous step, median seconds, drop-off.
+ */
 const stepsOf = (steps: ResponseFor<'reportFunnel'>['step']): (number | null | undefined)[][] =>
   steps.map(({ reached, seconds }, index) => {
     const shareOf = (whole: number | undefined) => (whole ? Number((reached / whole).toFixed(4)) : undefined);

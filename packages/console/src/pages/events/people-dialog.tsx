@@ -26,7 +26,7 @@ export interface ChosenNumber {
   readonly later?: number;
 }
 
-/** The figure that the URL identifies. `{}` is the total of the report. */
+/** The figure that the URL identifies. `{}` is the report's total. */
 export const chosenNumber = (): ChosenNumber | undefined => {
   if (isShared) return undefined;
   try {

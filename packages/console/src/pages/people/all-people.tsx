@@ -33,7 +33,7 @@ export const AllPeople = () => {
     const { person, nextCursor } = await api.reportPeople({ ...request, limit, cursor }, { signal });
     return { entries: person, nextCursor };
   });
-  /** reportTotals accepts neither a number of browsers nor an order. */
+  /** reportTotals accepts neither a minimum number of browsers nor a sort order. */
   const { usersAtLeast: _, sort: __, ...countRequest } = request;
   const total = useFetch(`people count ${usersAtLeast} ${JSON.stringify(countRequest)}`, async (signal) =>
     usersAtLeast === undefined ? (await api.reportTotals(countRequest, { signal })).total.people : undefined,

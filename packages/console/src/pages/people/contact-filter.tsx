@@ -9,7 +9,7 @@ import { attributeName } from '../../reading/filter.ts';
 
 const statuses = ['active', 'unsubscribed', 'archived'] as const;
 
-/** The URL parameters of the filter, except the text, and the fields of searchContact that they set. */
+/** The filter's URL parameters, except the text, and the searchContact fields that they set. */
 const parameters = {
   tag: 'contactTagID',
   profile: 'contactProfileID',

@@ -190,7 +190,7 @@ export const ImportContacts = ({ close, refresh }: { readonly close: () => void;
       const source = { open: () => given.stream(), columns };
       const { settings } = await checkContacts(source);
       const { signal } = controller.current;
-      // An import of the same rows with the same settings continues the earlier one.
+      // Importing the same rows with the same settings continues the earlier import.
       const fingerprint = dryRun ? '' : await hashStream(given.stream(), settings);
       const created = dryRun
         ? undefined

@@ -1,4 +1,4 @@
-/** The current browsers of a person. */
+/** A person's current browsers. */
 import { useState } from 'preact/hooks';
 import { Card } from '../../parts/card.tsx';
 import { CopyableText, EmptyState } from '../../parts/small.tsx';

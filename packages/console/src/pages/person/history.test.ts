@@ -58,7 +58,7 @@ describe('toLinkEntries', () => {
   });
 });
 
-it('reports that a link covers no earlier events only once all events are loaded', () => {
+it('waits for all events before reporting that a link covers no earlier ones', () => {
   const [entry] = toLinkEntries([link('1', 5, 'ann')]);
   if (!entry) throw new Error('no entry');
   const reachedEvent = { ...event('a', 0), why: { rule: 'reached back', verified: true } } as LoggedEvent;
@@ -77,7 +77,7 @@ it('hides links older than the oldest loaded event until all events are loaded',
   expect(kinds(true)).toEqual(['2', 'session', '1']);
 });
 
-it('lists the current browsers of a person', () => {
+it('lists a person’s current browsers', () => {
   const links = [
     link('1', 0, 'ann'),
     link('2', 2, 'ann', { userUUID: 'phone', current: true }),

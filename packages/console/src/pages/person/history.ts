@@ -87,7 +87,7 @@ export const toHistory = (
   return [...sessions, ...present].toSorted((a, b) => timeOf(b) - timeOf(a));
 };
 
-/** Whether a link covers earlier events of its browser. True until all events are loaded. */
+/** Whether a link covers earlier events from its browser. True until all events are loaded. */
 export const reachesBack = ({ link }: LinkEntry, sessions: readonly Session[], isWhole: boolean): boolean =>
   !isWhole ||
   sessions.some(
@@ -100,5 +100,5 @@ export const numbersOf = (links: readonly Link[]): ReadonlyMap<string, number> =
   return new Map([...browsers].map((userUUID, index) => [userUUID, index + 1]));
 };
 
-/** The current links of the person, one per browser. */
+/** The person's current links, one per browser. */
 export const browsersOf = (links: readonly Link[]): Link[] => links.filter(({ current }) => current);

@@ -11,7 +11,7 @@ import { setIgnored } from './unlink-dialog.tsx';
 
 interface LinkMarkProps {
   readonly entry: LinkEntry;
-  /** Whether anonymous events of the browser became the person's. */
+  /** Whether the browser's anonymous events became the person's. */
   readonly hasHistory: boolean;
   readonly refresh: () => unknown;
 }

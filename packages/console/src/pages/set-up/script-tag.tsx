@@ -1,4 +1,4 @@
-/** The script tag of this account, ready to paste. */
+/** This account's script tag, ready to paste. */
 import { useState } from 'preact/hooks';
 import { root } from '../../address.ts';
 import { Card } from '../../parts/card.tsx';

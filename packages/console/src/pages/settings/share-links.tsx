@@ -1,4 +1,4 @@
-/** The share links of the account. */
+/** The account's share links. */
 import type { ResponseFor } from '@firsthand/client';
 import { useState } from 'preact/hooks';
 import { api } from '../../api.ts';

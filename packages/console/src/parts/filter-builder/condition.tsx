@@ -1,4 +1,4 @@
-/** The editor of one condition and its nested ones. It edits the API's filter objects, so it can open every filter. */
+/** The editor for one condition and its nested ones. It edits the API's filter objects, so it can open every filter. */
 import type { JSX } from 'preact';
 import { account } from '../../reading/account.ts';
 import { attributeName, type Condition } from '../../reading/filter.ts';

@@ -8,7 +8,7 @@ interface ValuesProps {
   readonly label: string;
   readonly values: unknown;
   readonly change: (values: Values) => void;
-  /** The input of one value. */
+  /** The input for one value. */
   readonly input: (
     value: string | number,
     change: (value: string | number) => void,

@@ -1,7 +1,8 @@
 /** Steps between the marks on a plot's axes. */
 
 /**
- * The step of a value axis with about `maxMarks` marks: 1, 2 or 5 times a power of ten, an integer if all values are.
+ * The step for a value axis with about `maxMarks` marks: 1, 2 or 5 times a power of ten, and an integer if all values
+ * are.
  */
 export const valueStep = (range: number, maxMarks: number, isWhole: boolean): number => {
   const minStep = isWhole ? Math.max(range / maxMarks, 1) : range / maxMarks;

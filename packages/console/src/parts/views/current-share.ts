@@ -10,9 +10,7 @@ const byMonth: readonly (Preset | 'custom')[] = ['month', 'last-month', '12m'];
 /** Whether a report is broken down by contact data, which share links never show. */
 const isOfContacts = ({ request }: PageReport): boolean => 'by' in request && /^contact/.test(String(request.by));
 
-/**
- * Adds the steps of a funnel to the query: the default steps come from the catalogue, which a share link can't read.
- */
+/** Adds a funnel's steps to the query: the default steps come from the catalogue, which a share link can't read. */
 const withSteps = (viewQuery: string, reports: readonly PageReport[]): string => {
   const parameters = new URLSearchParams(viewQuery);
   const [steps] = reports.flatMap(({ request }) => ('step' in request ? [request.step] : []));

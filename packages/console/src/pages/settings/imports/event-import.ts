@@ -1,4 +1,4 @@
-/** Imports one file of events at a time, also while other pages of the console are shown. */
+/** Imports one events file at a time, even while other console pages are shown. */
 import {
   detectFormat,
   type EventCounts,

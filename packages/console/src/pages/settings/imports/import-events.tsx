@@ -1,4 +1,4 @@
-/** The card that imports a file of events. */
+/** The card that imports an events file. */
 import { useState } from 'preact/hooks';
 import { messageOf } from '../../../api.ts';
 import { Card } from '../../../parts/card.tsx';
@@ -106,9 +106,9 @@ export const ImportEvents = () => {
     <Card title="Import events">
       <div class="stacked">
         <p class="soft">
-          A file of Segment, RudderStack, PostHog, Google Analytics 4 (BigQuery), Umami, Matomo or GoatCounter, also
-          compressed with gzip: <a href="../docs/import">Which files</a>. Parquet files need the command{' '}
-          <code>firsthand import</code>. Plausible exports only totals by day, so it has no events to import.
+          A file from Segment, RudderStack, PostHog, Google Analytics 4 (BigQuery), Umami, Matomo or GoatCounter,
+          optionally compressed with gzip: <a href="../docs/import">Which files</a>. Parquet files need the command{' '}
+          <code>firsthand import</code>. Plausible exports only daily totals, so it has no events to import.
         </p>
         <p class="import-file">
           <input

@@ -1,4 +1,4 @@
-/** The members of the account, including invited ones. */
+/** The account's members, including invited ones. */
 import { useState } from 'preact/hooks';
 import { Card } from '../../../parts/card.tsx';
 import { toFile } from '../../../parts/csv.ts';

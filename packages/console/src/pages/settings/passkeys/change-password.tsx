@@ -1,4 +1,4 @@
-/** The dialog that changes the password of the current member, or sets the first one. */
+/** The dialog that changes the current member's password, or sets the first one. */
 import { useState } from 'preact/hooks';
 import { DialogForm } from '../../../parts/dialog-form.tsx';
 import { Field } from '../../../parts/field.tsx';

@@ -1,4 +1,4 @@
-/** The password and passkeys of the current member. Renders nothing if the session belongs to a token. */
+/** The current member's password and passkeys. Renders nothing if the session belongs to a token. */
 
 import { Card } from '../../../parts/card.tsx';
 import { EmptyState, RelativeTime } from '../../../parts/small.tsx';

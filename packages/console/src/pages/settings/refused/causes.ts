@@ -76,7 +76,7 @@ const whyOf = ({ code, field, message }: RefusedRequest['problem']): string => {
   return rest === message ? message : `${name} ${rest}`;
 };
 
-/** A field in words, for the label of an input: `Event #2: the name` for `event[1].eventName`. */
+/** A field in words, to label an input: `Event #2: the name` for `event[1].eventName`. */
 export const labelOf = (request: unknown, path: Path): string => {
   const name = nameAt(path);
   const attrID = path.at(-1) === 'attrValue' ? valueAt(request, [...path.slice(0, -1), 'attrID']) : undefined;

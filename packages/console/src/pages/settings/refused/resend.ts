@@ -19,7 +19,7 @@ interface Outcome {
   readonly problem: string;
 }
 
-/** Processes the requests request after the other, oldest first, so that their events keep their order. */
+/** Processes the requests one after the other, oldest first, so that their events keep their order. */
 const withEach = async (
   refused: readonly RefusedRequest[],
   work: (request: RefusedRequest) => Promise<string>,

@@ -34,7 +34,7 @@ export const readRecent = async (webhook: Webhook, signal: AbortSignal): Promise
 export const readFailed = async ({ webhookID }: Webhook, signal: AbortSignal): Promise<Delivery[]> =>
   (await api.listWebhookDeliveries({ webhookID, failed: true, limit: maxListed }, { signal })).delivery;
 
-/** Resends all messages that failed and have not been delivered since. Returns their number. */
+/** Resends all messages that failed and have not been delivered since. Returns how many there are. */
 export const resendFailed = async (webhookID: string): Promise<number> => {
   let messages = 0;
   for (let after = 0, more = true; more; ) {

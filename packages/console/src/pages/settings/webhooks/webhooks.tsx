@@ -1,4 +1,4 @@
-/** The webhooks of the account. */
+/** The account's webhooks. */
 import { useState } from 'preact/hooks';
 import { api } from '../../../api.ts';
 import { Card, ResponseView } from '../../../parts/card.tsx';
