@@ -229,7 +229,7 @@ describe('pages', () => {
 });
 
 describe('an error', () => {
-  it('has the code, field, message and requestID of the response', async () => {
+  it('has the response’s code, field, message and requestID', async () => {
     const { client } = setUp([refused(400, { code: 'invalid_field', message: 'eventID must be …', field: 'eventID' })]);
     expect(await failureOf(client.logEvent({ eventID: 0, userUUID: 'u'.repeat(21) }))).toMatchObject({
       status: 400,

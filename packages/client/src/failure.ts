@@ -50,7 +50,7 @@ const record = (value: unknown): Record<string, unknown> =>
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** Services up to 0.1.0 return `not_kept` instead of `unavailable`. */
+/** Services of version 0.1.0 or earlier return `not_kept` instead of `unavailable`. */
 const currentCode = (code: string): ErrorCode => (code === 'not_kept' ? 'unavailable' : (code as ErrorCode));
 
 const failureOf = (

@@ -166,7 +166,7 @@ export const getContactInput = z
 
 const tag = z.object({
   tagID: responseText(field.tagID),
-  tagName: text('The name of the tag.', 'Newsletter'),
+  tagName: text('The tag’s name.', 'Newsletter'),
   opt: flag('Whether the contact has the tag.'),
 });
 
@@ -176,7 +176,7 @@ export const contact = z.object({
   ...personal(z.string()),
   contactEmailaddress: text('The e-mail address of the contact; "" if it has none.', 'ann@shop.example'),
   contactProfileID: responseText(profileID),
-  contactProfileName: text('The name of the profile.', 'Customer'),
+  contactProfileName: text('The profile’s name.', 'Customer'),
   tag: z.array(tag).describe('Every tag in the catalogue.'),
   contactAttr: z.array(attribute).describe("The contact's attributes."),
   contactStatus: text(contactStatus, 'active'),

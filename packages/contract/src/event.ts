@@ -223,7 +223,7 @@ export const why = z.object({
 
 export const attribute = z.object({
   attrID: responseText(field.attrID),
-  attrValue: text('The value of the attribute.', 'Stone teapot'),
+  attrValue: text('The attribute’s value.', 'Stone teapot'),
 });
 
 const eventName = text('The name of this kind of event, or its eventID if it is unnamed.', 'Basket filled');
@@ -240,7 +240,7 @@ export const event = z.object({
   eventAttrArray: z
     .array(attribute)
     .describe(
-      'The attributes of the event. For browser tokens the service adds labels that describe the visitor: `$browser`, `$os`, `$device`, `$country`, and for bots `$agent`.',
+      'The event’s attributes. For browser tokens, the service adds labels that describe the visitor: `$browser`, `$os`, `$device`, `$country`, and for bots `$agent`.',
     ),
   claimed: trueOrAbsent('In an export: the event belongs to the contact only through claims by browser tokens.'),
   why: why.optional().describe('With `include=why`: why the event belongs to its owner.'),
@@ -296,7 +296,7 @@ export const countEventsOutput = response({
       }),
     )
     .describe('The intervals, in order, including empty ones.'),
-  timezone: text('The time zone of the intervals.', 'Europe/London'),
+  timezone: text('The intervals’ time zone.', 'Europe/London'),
 });
 
 export const streamEventsInput = z

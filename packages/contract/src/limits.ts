@@ -1,4 +1,4 @@
-/** Limits of the service; getAccount returns them. Lengths are in UTF-16 code units unless the name says bytes. */
+/** The service's limits; getAccount returns them. Lengths are in UTF-16 code units unless the name says bytes. */
 export const limits = {
   /** A request body, decompressed. */
   bodyBytes: 64 * 1024,

@@ -1,4 +1,4 @@
-/** The table of operations, from which the router, the OpenAPI document and the typed client are built. */
+/** The operations table, from which the router, the OpenAPI document and the typed client are built. */
 import type * as z from 'zod';
 import * as account from './account/account.ts';
 import * as audit from './account/audit.ts';
@@ -108,7 +108,7 @@ export const operations = {
   mergeEntry: post({
     summary: 'Merge one catalogue entry into another.',
     details:
-      'Afterwards, every read except exportContact treats both as the first entry: data stored or sent under the other ID is returned, filtered and counted under the first ID. No event is rewritten. If an event or a contact has both attributes, the value of the first attribute applies. Contact values that are later written under the other ID are stored under the first ID. An entry that others are merged into cannot be merged itself. A catalogue can have at most 100 merges.',
+      'Afterwards, every read except exportContact treats both as the first entry: data stored or sent under the other ID is returned, filtered and counted under the first ID. No event is rewritten. If an event or a contact has both attributes, the first attribute’s value applies. Contact values that are later written under the other ID are stored under the first ID. An entry that others are merged into cannot be merged itself. A catalogue can have at most 100 merges.',
     paths: ['/account/mergeEntry'],
     tokens: ['editor', ...owners],
     refuses: ['unknown_entry', 'merge_refused'],
@@ -432,7 +432,7 @@ export const operations = {
     output: imports.importContactsOutput,
   }),
   listImports: get({
-    summary: 'List the imports of the account, newest first.',
+    summary: 'List the account’s imports, newest first.',
     paths: ['/import/listImports'],
     tokens: editors,
     input: imports.listImportsInput,
@@ -579,7 +579,7 @@ export const operations = {
     output: segment.createSegmentOutput,
   }),
   listSegments: get({
-    summary: 'List the segments of the account, sorted by name.',
+    summary: 'List the account’s segments, sorted by name.',
     paths: ['/report/listSegments'],
     tokens: readers,
     input: segment.listSegmentsInput,
@@ -604,7 +604,7 @@ export const operations = {
     output: view.createViewOutput,
   }),
   listViews: get({
-    summary: 'List the saved views of the account, sorted by name.',
+    summary: 'List the account’s saved views, sorted by name.',
     paths: ['/report/listViews'],
     tokens: readers,
     input: view.listViewsInput,
@@ -630,7 +630,7 @@ export const operations = {
     output: shareLink.createShareLinkOutput,
   }),
   listShareLinks: get({
-    summary: 'List the share links of the account, newest first, without their secrets.',
+    summary: 'List the account’s share links, newest first, without their secrets.',
     paths: ['/report/listShareLinks'],
     tokens: editors,
     input: shareLink.listShareLinksInput,
@@ -655,7 +655,7 @@ export const operations = {
     output: webhook.createWebhookOutput,
   }),
   listWebhooks: get({
-    summary: 'List the webhooks of the account, oldest first, without their secrets.',
+    summary: 'List the account’s webhooks, oldest first, without their secrets.',
     paths: ['/webhook/listWebhooks'],
     tokens: server,
     input: webhook.listWebhooksInput,

@@ -137,7 +137,7 @@ export const deleteWebhookInput = z.object({ webhookID: field.webhookID });
 export const deleteWebhookOutput = response({ webhookID });
 
 const attempt = {
-  httpStatus: count('The status of the last response. Absent if there was none.', 503).optional(),
+  httpStatus: count('The last response’s status. Absent if there was none.', 503).optional(),
   error: text('Why there was no response, or why it counts as a failure; "": neither.', 'the endpoint timed out'),
   responseText: text('The beginning of the last error response.', 'Service Unavailable'),
 };
@@ -168,9 +168,9 @@ export const listWebhookDeliveriesOutput = response({
   delivery: z
     .array(
       z.object({
-        messageID: text('The header `webhook-id` of the message.', 'msg_2KWPBgLlAfxdpx2AI54pPJ'),
+        messageID: text('The message’s `webhook-id` header.', 'msg_2KWPBgLlAfxdpx2AI54pPJ'),
         sequence: count('The message’s position in the account’s sequence.', 1_041),
-        type: field.describe(z.enum(webhookTypes), 'The type of the message.', 'contact.recognized'),
+        type: field.describe(z.enum(webhookTypes), 'The message’s type.', 'contact.recognized'),
         state: field.describe(
           z.enum(['waiting', 'delivered', 'retrying', 'failed']),
           'Whether the message has not been sent yet, was delivered, will be retried, or failed every attempt.',
@@ -180,7 +180,7 @@ export const listWebhookDeliveriesOutput = response({
         ...attempt,
         lastAttemptTime: isoTime('When the last failed attempt ended.').optional(),
         nextAttemptTime: isoTime('When the next attempt is due.').optional(),
-        payload: field.describe(z.record(z.string(), z.unknown()), 'The current body of the message.', {
+        payload: field.describe(z.record(z.string(), z.unknown()), 'The message’s current body.', {
           type: 'contact.recognized',
           timestamp: '2026-11-01T09:30:00.000Z',
           sequence: 1_041,

@@ -20,7 +20,7 @@ export const detectFormat = async (source: Source): Promise<FormatName> => {
       // Each CSV file in a Plausible export has these columns.
       if (fields.includes('date') && fields.includes('visitors'))
         throw new UnreadableFileError(
-          'the file contains totals by day, as Plausible exports them. Without visitors and their events, there is nothing to import',
+          'the file contains daily totals, as Plausible exports them. Without visitors and their events, there is nothing to import',
         );
       const labels = formatNames.map((name) => formats[name].label).join(', ');
       throw new UnreadableFileError(

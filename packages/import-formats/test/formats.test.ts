@@ -165,7 +165,7 @@ const onLinux = { browser: 'Firefox', os: 'Linux', device: 'desktop', country: '
 describe('PostHog', () => {
   const device = '0192e8a1-0000-7000-8000-000000000001';
 
-  it('has a page view’s campaign only in its URL, and none of PostHog’s own properties', async () => {
+  it('takes a page view’s campaign only from its URL, and drops PostHog’s own properties', async () => {
     expect(await messageAt('posthog.jsonl', 'posthog', 0)).toEqual({
       messageId: '0192e8a1-0000-7abc-8def-0123456789ab',
       timestamp: '2026-11-01T09:30:01.123Z',
@@ -219,7 +219,7 @@ describe('PostHog', () => {
 });
 
 describe('Google Analytics 4', () => {
-  it('has a page view’s page, campaign and labels, and none of GA4’s own parameters', async () => {
+  it('converts a page view’s path, campaign and labels, and drops GA4’s own parameters', async () => {
     expect(await messageAt('ga4.jsonl', 'ga4', 0)).toEqual({
       type: 'page',
       timestamp: '2026-11-01T09:30:01.123Z',
@@ -237,7 +237,7 @@ describe('Google Analytics 4', () => {
     });
   });
 
-  it('has a search engine only as the referrer, and the name of a Google Ads campaign', async () => {
+  it('keeps a search engine only as the referrer, and keeps the name of a Google Ads campaign', async () => {
     const [organic, ads] = [await messageAt('ga4.jsonl', 'ga4', 6), await messageAt('ga4.jsonl', 'ga4', 7)];
     expect(organic?.context).toEqual({
       page: { url: 'https://shop.example/', path: '/', title: 'Home', referrer: 'https://www.google.com/' },
@@ -246,7 +246,7 @@ describe('Google Analytics 4', () => {
     expect(ads?.context).toMatchObject({ campaign: { source: 'google', medium: 'cpc', name: 'brand' } });
   });
 
-  it('identifies an event’s person, and has its custom parameters and its page’s path', async () => {
+  it('identifies an event’s person, and keeps its custom parameters and its page’s path', async () => {
     expect(await messageAt('ga4.jsonl', 'ga4', 9)).toMatchObject({
       type: 'track',
       event: 'purchase',
@@ -257,7 +257,7 @@ describe('Google Analytics 4', () => {
 });
 
 describe('Umami', () => {
-  it('has a page view’s URL, campaign and labels', async () => {
+  it('converts a page view’s URL, campaign and labels', async () => {
     expect(await messageAt('umami.csv', 'umami', 0)).toEqual({
       type: 'page',
       messageId: '8b1c2d3e-0000-4000-8000-000000000001',
@@ -310,7 +310,7 @@ describe('Umami', () => {
 });
 
 describe('Matomo', () => {
-  it('has a visit’s campaign and referrer in its first page view', async () => {
+  it('puts a visit’s campaign and referrer in its first page view', async () => {
     expect(await messageAt('matomo.json', 'matomo', 0)).toEqual({
       type: 'page',
       messageId: 'matomo-1-101',
@@ -349,7 +349,7 @@ describe('Matomo', () => {
 });
 
 describe('GoatCounter', () => {
-  it('has a page view’s page, query, referrer and labels', async () => {
+  it('converts a page view’s path, query, referrer and labels', async () => {
     expect(await messageAt('goatcounter.csv', 'goatcounter', 0)).toEqual({
       type: 'page',
       timestamp: '2026-11-01T09:30:01.000Z',
@@ -389,6 +389,6 @@ describe('daily totals', () => {
     ['Plausible', 'date,visitors,pageviews,bounces,visits,visit_duration\n2026-11-01,3,9,1,3,60\n'],
     ['Plausible’s pages', 'date,hostname,page,visits,visitors,pageviews\n2026-11-01,shop.example,/,3,3,9\n'],
   ])('are refused with an explanation: %s', async (_, text) => {
-    await expect(detectFormat(toSource(text))).rejects.toThrow(/totals by day, as Plausible exports them/);
+    await expect(detectFormat(toSource(text))).rejects.toThrow(/daily totals, as Plausible exports them/);
   });
 });

@@ -10,7 +10,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'esbuild';
 
-/** A pattern that matches a part of a package's code, and the replacement. */
+/** A pattern that matches part of a package's code, and its replacement. */
 type Change = readonly [pattern: RegExp, replacement: string];
 
 const jsCookieChanges: readonly Change[] = [

@@ -91,8 +91,8 @@ describeInChromium('the tracker in Chromium', () => {
     await waitFor(() => expect(recorder.eventIDs()).toEqual([1]));
   });
 
-  test.for(['clear', 'removal of each item'])(
-    'keeps queued events and their user after a %s of localStorage, even if the visitor leaves the page',
+  test.for(['clearing', 'removing all items from'])(
+    'keeps queued events and their user after %s localStorage, even if the visitor leaves the page',
     async (method) => {
       const url = publish('/');
       const page = await openPage(url);
@@ -106,7 +106,7 @@ describeInChromium('the tracker in Chromium', () => {
         else for (const key of Object.keys(localStorage)) localStorage.removeItem(key);
         tracker.reset();
         return userUUID;
-      }, method === 'clear');
+      }, method === 'clearing');
       await page.goto('about:blank');
       restoreService();
       await page.goto(url);

@@ -8,8 +8,7 @@ import { accountTokenKinds } from './tokens.ts';
 
 const attrTypes = ['text', 'number', 'date', 'currency', 'boolean'] as const;
 
-const entryName = (example: string) =>
-  field.describe(field.optional(field.name), 'The display name of the entry.', example);
+const entryName = (example: string) => field.describe(field.optional(field.name), 'The entry’s display name.', example);
 const commonFields = {
   browser: field.describe(field.optional(field.flag), 'Whether browser tokens may use the entry.', true),
   remove: field.describe(
@@ -88,7 +87,7 @@ const origin = field.describe(
   'https://shop.example',
 );
 
-const accountName = field.describe(field.filledText(limits.nameLength), 'The name of the account.', 'Shop');
+const accountName = field.describe(field.filledText(limits.nameLength), 'The account’s name.', 'Shop');
 const accountTimezone = field.describe(field.timezone, 'The default time zone for counts and reports.');
 const currencyMeaning = 'The currency in which the console shows sums of attributes of type `currency`.';
 const accountCurrency = field.describe(field.currency, currencyMeaning);
@@ -165,7 +164,7 @@ const accountSelector = {
 
 export const updateAccountInput = z.object({
   ...accountSelector,
-  accountName: field.describe(field.optional(field.name), 'The name of the account.', 'Shop'),
+  accountName: field.describe(field.optional(field.name), 'The account’s name.', 'Shop'),
   ...settings,
 });
 export const updateAccountOutput = response({
@@ -189,7 +188,7 @@ const tokenKind = field.describe(
   '`browser` is public. `agent` lets an AI agent read counts, at `/mcp` only. `viewer` can only read. `editor` can also change contacts, catalogues, segments and views, and share reports. `server` has full access to the account.',
   'viewer',
 );
-const tokenName = 'The display name of the token.';
+const tokenName = 'The token’s display name.';
 const revokedTime = isoTime('When the token was revoked.');
 const expiresTime = isoTime('When the token expires.', '2099-01-01T00:00:00.000Z').optional();
 
@@ -253,7 +252,7 @@ export const account = z
         }),
       )
       .optional()
-      .describe('The tokens of the account. Absent for a viewer or editor token.'),
+      .describe('The account’s tokens. Absent for a viewer or editor token.'),
     usage: z
       .object({
         contacts: count('The number of contacts in the account.', 120),
@@ -265,7 +264,7 @@ export const account = z
     limits: z
       .record(z.string(), field.describe(z.number().nullable(), 'A limit.', limits.eventsPerBatch))
       .describe(
-        'The limits of this service, by name. accountBytes is the quota for usage.storedBytes, or null if there is none.',
+        'This service’s limits, by name. accountBytes is the quota for usage.storedBytes, or null if there is none.',
       ),
   })
   .describe('The account.');

@@ -1,4 +1,4 @@
-/** The audit log of an account: which actions were performed, on what, by whom and when. */
+/** An account's audit log: which actions were performed, on what, by whom and when. */
 import * as z from 'zod';
 import * as field from '../fields.ts';
 import { limits } from '../limits.ts';
@@ -49,14 +49,14 @@ const auditSubject = z
   .object({
     accountUUID: text('The account that was deleted.', 'h4qK0LxRj2mWc9ZtYpA3b').optional(),
     tokenID: responseText(field.tokenID).optional(),
-    tokenKind: text('The kind of the token.', 'viewer').optional(),
+    tokenKind: text('The token’s kind.', 'viewer').optional(),
     memberID: responseText(field.memberID).optional(),
-    memberRole: text('The role of the member.', 'editor').optional(),
+    memberRole: text('The member’s role.', 'editor').optional(),
     passkeyID: text('The passkey that was added or removed.', 'p4Tn2kQwYb5rEv7uJc1Lz').optional(),
     contactUUID: responseText(field.contactUUID).optional(),
     otherContactUUID: text('The contact that was merged or unmerged.', 'Qm4zX9wTf2Rk7yWcJ1LsA').optional(),
-    catalogue: text('The catalogue of the entries that were merged or unmerged.', 'tag').optional(),
-    entryID: text('The entry into which another one was merged.', 'vip').optional(),
+    catalogue: text('The catalogue whose entries were merged or unmerged.', 'tag').optional(),
+    entryID: text('The entry that another one was merged into.', 'vip').optional(),
     otherEntryID: text('The entry that was merged or unmerged.', 'VIP').optional(),
     shareID: responseText(field.shareID).optional(),
     webhookID: responseText(field.webhookID).optional(),

@@ -30,7 +30,7 @@ export const listRefusedOutput = response({
         refusedTime: isoTime('When the request was rejected.'),
         operation: text('The operation that the request called.', 'logEvent'),
         tokenID: responseText(field.tokenID),
-        tokenKind: text('The kind of the token.', 'browser'),
+        tokenKind: text('The token’s kind.', 'browser'),
         robot: flag('Whether a bot, recognized by its user agent, sent the request with a browser token.', false),
         problem: problem.describe('Why the request was rejected.'),
         request: field.describe(

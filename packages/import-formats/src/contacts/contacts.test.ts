@@ -86,7 +86,7 @@ describe('mapColumns', () => {
 });
 
 describe('readContacts', () => {
-  it('reads the status and tags of each tool', async () => {
+  it('reads each tool’s status and tags', async () => {
     expect(
       await read(
         [

@@ -92,7 +92,7 @@ describeEngines('the cookie', (engine) => {
     );
     const daysLeft = async () =>
       (await readCookies()).map(({ expires }) => Math.round((expires - Date.now() / 1e3) / secondsPerDay));
-    // Safari limits a cookie that was set by a script to a week. Repeats, because the page may be renewing the cookie.
+    // Safari limits a cookie that was set by a script to a week. Retries, because the page may be renewing the cookie.
     await waitFor('a cookie for a week', async () => {
       await tab.run(
         (value, domain) => {

@@ -277,7 +277,7 @@ describeEngines('delivery', (engine) => {
     for (const nth of nths) {
       const host = `race${nth}.localhost`;
       await tabs[0]?.run((host) => {
-        // A separate channel sends the message, so this page receives it too: both tabs navigate, each once.
+        // The message is sent through a separate channel, so this page receives it too. Both tabs navigate, once each.
         setTimeout(() => new BroadcastChannel('turns').postMessage(host));
       }, host);
       expect(await waitForEvents(4 * nth + 4)).toBe(true);

@@ -144,7 +144,7 @@ it('explains why a file can’t be imported', async () => {
   await signIn(shop.serverToken, 'settings?tab=import');
   for (const [content, reason] of [
     ['PAR1rows', 'The file is in Parquet format, which the command `firsthand import` reads.'],
-    ['date,visitors\n2025-03-01,7\n', 'The file contains totals by day, as Plausible exports them.'],
+    ['date,visitors\n2025-03-01,7\n', 'The file contains daily totals, as Plausible exports them.'],
     ['name\nTea\n', 'The file does not have a format that can be imported (PostHog, '],
   ] as const) {
     await choose(page, 'unknown', [content]);
