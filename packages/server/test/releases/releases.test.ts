@@ -87,7 +87,7 @@ describe.each(olderVersions)('a data file from %s', (version) => {
     await start();
     const [backup = ''] = listBackups();
     expect([release < schemaOf(path), schemaOf(join(backups, backup))]).toEqual([true, release]);
-    expect(lines.join('')).toContain('a backup was made and verified before the update');
+    expect(lines.join('')).toContain('a backup was made and verified before the database update');
     await start();
     expect(listBackups()).toEqual([backup]);
   });
