@@ -69,7 +69,12 @@ describe('the guide', () => {
     const { result } = JSON.parse(/^data: (.*)$/m.exec(output)?.[1] ?? '');
     expect(JSON.parse(result.content[1].text)).toMatchObject({
       range: { from: '2026-11-01T00:00:00.000Z' },
-      console: `${url}/console/events?by=referrerHost&from=2026-11-01&to=${new Date().toISOString().slice(0, 10)}`,
+      console: `${url}/console/events?${new URLSearchParams({
+        by: 'entryReferrerHost',
+        filter: '[{"event":"Signed up"}]',
+        from: '2026-11-01',
+        to: new Date().toISOString().slice(0, 10),
+      })}`,
       data: { row: [], earlier: { row: [] } },
     });
   });

@@ -34,11 +34,16 @@ const firstOf = ({ eventAttrArray }: LoggedEvent, ...attrIDs: string[]): string 
 
 const isOfRobot = (event: LoggedEvent): boolean => firstOf(event, 'robot') === 'true';
 
+/** The tracker's own attributes, which don't distinguish events. */
+const trackerAttributes = ['dropped', 'robot'];
+
 /** A short detail that distinguishes an event from others with the same name. */
 const gist = (event: LoggedEvent): string => {
   const summary = firstOf(event, 'path', 'product', 'title', 'name');
   if (summary) return summary;
-  const first = event.eventAttrArray.find(({ attrID }) => !attrID.startsWith('$'));
+  const first = event.eventAttrArray.find(
+    ({ attrID }) => !attrID.startsWith('$') && !trackerAttributes.includes(attrID),
+  );
   return first ? `${attributeName(first.attrID)} ${first.attrValue}` : '';
 };
 

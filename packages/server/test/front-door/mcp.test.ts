@@ -262,6 +262,17 @@ describe('a result', () => {
     ['get_totals', {}, { total: zeros }, '?from=2026-11-01&to=2026-11-30'],
     ['get_breakdown', { by: 'event' }, { total: zeros, row: [] }, 'events?by=event&from=2026-11-01&to=2026-11-30'],
     [
+      'get_breakdown',
+      { by: 'entryReferrerHost', eventName: 'Signed up', filter: { attrID: 'path', is: '/' } },
+      { total: zeros, row: [] },
+      `events?${new URLSearchParams({
+        by: 'entryReferrerHost',
+        filter: '[{"attrID":"path","is":"/"},{"event":"Signed up"}]',
+        from: '2026-11-01',
+        to: '2026-11-30',
+      })}`,
+    ],
+    [
       'get_funnel',
       { step: [{ event: 7 }, { event: 8 }] },
       { step: [{ reached: 0 }, { reached: 0 }] },

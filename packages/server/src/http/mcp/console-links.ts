@@ -15,6 +15,20 @@ export const rangeParameters = (data: object): Readonly<Record<string, string>> 
   return { from: dayIn(timezone, Date.parse(from)), to: dayIn(timezone, Date.parse(to) - 1) };
 };
 
+/** Returns a report's filter and event as the console's parameter `filter`, a list of conditions. */
+export const filterParameter = ({
+  filter,
+  eventID,
+  eventName,
+}: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> => {
+  const event = eventID ?? eventName;
+  const conditions = [
+    ...(filter ? [typeof filter === 'string' ? JSON.parse(filter) : filter] : []),
+    ...(event ? [{ event }] : []),
+  ];
+  return conditions.length === 0 ? {} : { filter: JSON.stringify(conditions) };
+};
+
 export const consoleLink = (root: string, { name, parameters = {} }: ConsolePage): string => {
   const query = new URLSearchParams(parameters).toString();
   return `${root}/console/${name}${query && `?${query}`}`;

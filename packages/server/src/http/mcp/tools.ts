@@ -5,7 +5,7 @@ import { type InputOf, type OperationName, type OutputOf, operations } from '@fi
 import * as z from 'zod';
 import type { HandledOperation } from '../operations/replies.ts';
 import { cleanValue, maxTextLength } from './clean-text.ts';
-import { type ConsolePage, rangeParameters } from './console-links.ts';
+import { type ConsolePage, filterParameter, rangeParameters } from './console-links.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -148,7 +148,7 @@ const listRefused = async (call: CallOperation, fields: InputOf<'listRefused'>):
 
 const ofRange =
   (name: string, parameters: Readonly<Record<string, string>> = {}): Tool['page'] =>
-  (_, data) => ({ name, parameters: { ...parameters, ...rangeParameters(data) } });
+  (fields, data) => ({ name, parameters: { ...parameters, ...filterParameter(fields), ...rangeParameters(data) } });
 const onPage =
   (name: string): Tool['page'] =>
   () => ({ name });
@@ -193,7 +193,7 @@ export const tools: Readonly<Record<string, Tool>> = {
   get_breakdown: {
     description: operations.reportBreakdown.summary,
     operation: 'reportBreakdown',
-    page: ({ by }, data) => ofRange('events', { by: String(by) })({}, data),
+    page: (fields, data) => ofRange('events', { by: String(fields.by) })(fields, data),
   },
   get_funnel: {
     description: operations.reportFunnel.summary,
