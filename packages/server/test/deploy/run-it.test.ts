@@ -111,7 +111,7 @@ const between: Readonly<Record<string, string>> = {
   'apt-get install -y "$PACKAGE"\n': `firsthand --version; dpkg-query -W -f '== version \${Version}\\n' firsthand
     [ ! -f /run/firsthand.pid ] || { echo == upgraded; curl -fsS -o /dev/null http://127.0.0.1:3000/s/readyz; firsthand event list; echo == continues; }
     export PACKAGE=$LATER_PACKAGE\n`,
-  '/before the update of the database/p': `BACKUP=$(ls -t /var/lib/firsthand/backups/*.db | head -n 1)
+  '/before the database update/p': `BACKUP=$(ls -t /var/lib/firsthand/backups/*.db | head -n 1)
     firsthand event log --name 'After the upgrade' --user the-first-visitor\n`,
   'firsthand restore "$BACKUP"\n': `ready; echo == back; firsthand event list; dpkg-query -W -f '== version \${Version}\\n' firsthand
     grep -c METRICS_PORT=9464 /etc/firsthand.env
