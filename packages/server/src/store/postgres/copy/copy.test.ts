@@ -174,7 +174,7 @@ describe('a copy', () => {
     for (const change of [{ sequence: count + 1 }, { day: today + 1 }, { secret: Buffer.alloc(32, 2) }]) {
       const other = createExport({ position: { ...position, ...change } });
       await expect(copyInto(databaseURL, other.exported, ignoreProgress)).rejects.toThrow(
-        /source is another database or has changed/,
+        /incomplete copy of another database/,
       );
       expect(other.starts).toEqual([]);
     }
