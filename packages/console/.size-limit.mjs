@@ -22,8 +22,8 @@ export default [
     brotli: true,
   },
   {
-    name: 'all scripts, except for the import of files and webhooks',
-    path: [`${folder}*.js`, `!${folder}import-*.js`, `!${folder}webhooks.*.js`],
+    name: 'all scripts, except for the import of files, webhooks and the list of notes',
+    path: [`${folder}*.js`, ...['import-', 'webhooks.', 'note-list.'].map((name) => `!${folder}${name}*.js`)],
     limit: '78 kB',
     brotli: true,
   },
@@ -38,6 +38,12 @@ export default [
     name: 'webhooks, loaded when they are opened',
     path: `${folder}webhooks.*.js`,
     limit: '6 kB',
+    brotli: true,
+  },
+  {
+    name: 'the list of notes, loaded when it is opened',
+    path: `${folder}note-list.*.js`,
+    limit: '1.5 kB',
     brotli: true,
   },
 ];

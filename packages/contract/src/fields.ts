@@ -247,6 +247,7 @@ export const tokenID = serviceID('Identifies a token without revealing it.', 'x8
 export const refusedID = serviceID('The rejected request.', '17');
 export const memberID = serviceID('The member.', 'm9Tn2kQwYb5rEv7uJc1Lz');
 export const shareID = serviceID('Identifies a share link without revealing its secret.', 's7Tn2kQwYb5rEv7uJc1Lz');
+export const noteID = serviceID('The note.', 'n6Tn2kQwYb5rEv7uJc1Lz');
 export const webhookID = serviceID('The webhook.', 'w3Tn2kQwYb5rEv7uJc1Lz');
 export const importID = serviceID('The import.', 'i5Tn2kQwYb5rEv7uJc1Lz');
 export const linkID = serviceID('The link.', '1042');
@@ -256,13 +257,15 @@ export const claimID = serviceID(
 );
 
 export const name = text(limits.nameLength);
-/** A name that is safe to show on one line. */
-export const nameInLine = name
-  .trim()
-  .refine(
-    (value) => !/[\p{Cc}\p{Cf}]/u.test(value),
-    'must not contain control characters or characters that change the text direction',
-  );
+/** Text that is safe to show on one line. */
+export const line = (maxLength: number) =>
+  text(maxLength)
+    .trim()
+    .refine(
+      (value) => !/[\p{Cc}\p{Cf}]/u.test(value),
+      'must not contain control characters or characters that change the text direction',
+    );
+export const nameInLine = line(limits.nameLength);
 export const email = describe(filledText(limits.emailLength), "The contact's e-mail address.", 'ann@shop.example');
 
 /** Line breaks would change the text that a contactProof signs. */

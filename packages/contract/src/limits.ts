@@ -57,6 +57,10 @@ export const limits = {
   viewsPerAccount: 100,
   /** The query string of a view. */
   viewQueryLength: 4 * 1024,
+  /** Notes of one account, in one listNotes response, and the length of their text. */
+  notesPerAccount: 10_000,
+  notesPerPage: 1_000,
+  noteLength: 200,
   /** Share links that have not expired, and the days for which a link is valid: the maximum and the default. */
   shareLinksPerAccount: 100,
   shareLinkDays: 366,

@@ -15,6 +15,7 @@ import { pageNames } from './identifiers.ts';
 import * as imports from './import.ts';
 import { limits } from './limits.ts';
 import * as link from './link.ts';
+import * as note from './reports/note.ts';
 import * as people from './reports/people.ts';
 import * as report from './reports/report.ts';
 import * as segment from './reports/segment.ts';
@@ -67,7 +68,7 @@ const owners = ['server', 'operator'] as const;
 const pageAndServer = ['browser', 'server'] as const;
 /** The secret token kinds: each may read the account's data. */
 const readers = ['viewer', 'editor', 'server'] as const;
-/** The token kinds that may change contacts, catalogues, segments and views, and share reports. */
+/** The token kinds that may change contacts, catalogues, segments, views and notes, and share reports. */
 const editors = ['editor', 'server'] as const;
 /** The error codes that every report may return. */
 const reportCodes = ['unknown_segment', 'report_too_slow', 'no_reports'] as const;
@@ -617,6 +618,31 @@ export const operations = {
     refuses: ['unknown_view'],
     input: view.deleteViewInput,
     output: view.deleteViewOutput,
+  }),
+  createNote: post({
+    summary: 'Add a note, such as a deployment or a mailing, to the plots of the console.',
+    details: `A repeat with the same \`noteText\` and \`noteTime\` returns the existing note. An account can have at most ${limits.notesPerAccount.toLocaleString('en')} notes. Share links do not show notes.`,
+    paths: ['/report/createNote'],
+    tokens: editors,
+    example: ['noteTime'],
+    input: note.createNoteInput,
+    output: note.createNoteOutput,
+  }),
+  listNotes: get({
+    summary: 'List the notes of the account, newest first.',
+    paths: ['/report/listNotes'],
+    tokens: readers,
+    example: ['from'],
+    input: note.listNotesInput,
+    output: note.listNotesOutput,
+  }),
+  deleteNote: post({
+    summary: 'Delete a note.',
+    paths: ['/report/deleteNote'],
+    tokens: editors,
+    refuses: ['unknown_note'],
+    input: note.deleteNoteInput,
+    output: note.deleteNoteOutput,
   }),
   createShareLink: post({
     summary: 'Create a secret link that shows reports to anyone who has it, without an account.',

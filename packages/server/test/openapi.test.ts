@@ -96,6 +96,7 @@ describe('the OpenAPI document’s examples', () => {
     'handover',
     'importID',
     'webhookID',
+    'noteID',
   ];
   const operationReference: { readonly [Name in OperationName]?: string } = {
     unlinkUser: 'userUUID',
@@ -349,6 +350,7 @@ describe('error responses', () => {
       await scene.post('/import/undoImport', { tokenUUID: scene.tokens.server, importID });
       return { fields: { importID } };
     },
+    unknown_note: () => ({ fields: { noteID: unknownID } }),
     unknown_view: () => ({ fields: { viewName: unknownID } }),
     unknown_share_link: () => ({ fields: { shareID: unknownID } }),
     unknown_segment: ({ name }) => {

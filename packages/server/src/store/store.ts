@@ -239,6 +239,16 @@ export interface Store extends ReportFeed, ReportNames {
   deleteView(request: { account: number; viewName: string }): Promise<void>;
 
   /**
+   * Stores a note, and returns its noteID. If there is already a note with this text and time, returns that one instead.
+   * Throws Refusal('invalid_field') if the account already has `limits.notesPerAccount` notes.
+   */
+  createNote(request: Omit<Note, 'createdTime'> & { account: number; time: number }): Promise<Pick<Note, 'noteID'>>;
+  /** Returns the newest notes with from ≤ noteTime < to, newest first. */
+  listNotes(request: { account: number; from: number; to: number; limit: number }): Promise<Note[]>;
+  /** Throws Refusal('unknown_note'). */
+  deleteNote(request: { account: number; noteID: string }): Promise<void>;
+
+  /**
    * Stores a share link and deletes the account's expired links. Throws Refusal('invalid_field') if the account already
    * has `limits.shareLinksPerAccount` links.
    */
@@ -714,6 +724,14 @@ export interface SavedView {
   readonly query: string;
   readonly createdTime: number;
   readonly updatedTime: number;
+}
+
+/** A text at a point in time, for plots. */
+export interface Note {
+  readonly noteID: string;
+  readonly noteText: string;
+  readonly noteTime: number;
+  readonly createdTime: number;
 }
 
 interface ShareLink {

@@ -1,5 +1,7 @@
 /** Digests an account's data, to compare the contents of two stores. */
 import { createHash } from 'node:crypto';
+import { endOfTime } from '@firsthand/contract/fields';
+import { limits } from '@firsthand/contract/limits';
 import type { ContactDetail, FoundContacts, ListPositions, SearchPosition, Store } from './store.ts';
 
 const perPage = 1_000;
@@ -13,7 +15,7 @@ const toText = (value: unknown): string =>
   );
 
 /**
- * Digests an account's settings, segments, views, share links, events and contacts, as reads return them. `checksum` is
+ * Digests an account's settings, segments, views, notes, share links, events and contacts, as reads return them. `checksum` is
  * the hex SHA-256 of all results.
  */
 export const digestAccount = async (
@@ -28,6 +30,7 @@ export const digestAccount = async (
   add(await store.getEventDefinitions(account));
   add(await store.listSegments({ account }));
   add(await store.listViews({ account }));
+  add(await store.listNotes({ account, from: 0, to: endOfTime, limit: limits.notesPerAccount }));
   add(await store.listShareLinks({ account, views: true }));
   let events = 0;
   for (let beyond: number | undefined; ; ) {

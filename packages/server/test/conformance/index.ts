@@ -7,6 +7,7 @@ import { describeCatalogues } from './accounts/catalogues.ts';
 import { describeEntryMerges } from './accounts/entry-merges.ts';
 import { describeExpiry } from './accounts/expiry.ts';
 import { describeMembers } from './accounts/members.ts';
+import { describeNotes } from './accounts/notes.ts';
 import { describePasskeys } from './accounts/passkeys.ts';
 import { describeSegments } from './accounts/segments.ts';
 import { describeShareLinks } from './accounts/share-links.ts';
@@ -52,6 +53,7 @@ const suites = [
   describeEntryMerges,
   describeSegments,
   describeViews,
+  describeNotes,
   describeShareLinks,
   describeWebhooks,
   describeExpiry,

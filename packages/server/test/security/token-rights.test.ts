@@ -9,7 +9,7 @@ import { operationPaths, readText } from './tools/service.ts';
 const readable = [
   ...['getAccount', 'getContact', 'searchContact', 'getEvent', 'countEvents', 'streamEvents'],
   ...['reportTotals', 'reportBreakdown', 'reportFunnel', 'reportRetention', 'reportPeople', 'reportLive'],
-  ...['listSegments', 'listViews'],
+  ...['listSegments', 'listViews', 'listNotes'],
 ];
 
 /** An editor's additional operations. updateAccount is tested in detail below. */
@@ -18,6 +18,7 @@ const editable = [
   ...['acceptClaim', 'voidClaim', 'mergeContact', 'unmergeContact', 'createSegment', 'deleteSegment', 'updateAccount'],
   ...['mergeEntry', 'unmergeEntry'],
   ...['createView', 'deleteView', 'createShareLink', 'listShareLinks', 'revokeShareLink'],
+  ...['createNote', 'deleteNote'],
   ...['createImport', 'importContacts', 'listImports', 'undoImport'],
 ];
 
@@ -34,8 +35,9 @@ const readState = async ({ get, tokens, store }: Scene) => {
   const refused = await store.countRefused({});
   const { body: segments } = await get('/report/listSegments', { tokenUUID: tokens.server });
   const { body: views } = await get('/report/listViews', { tokenUUID: tokens.server });
+  const { body: notes } = await get('/report/listNotes', { tokenUUID: tokens.server });
   const { body: links } = await get('/report/listShareLinks', { tokenUUID: tokens.server });
-  const state = [account, contacts, await read('/event/getEvent'), refused, segments, views, links];
+  const state = [account, contacts, await read('/event/getEvent'), refused, segments, views, notes, links];
   // Excludes lastUsedTime, which is written within half a minute, possibly between two calls.
   return JSON.stringify(state, (key, value) => (key === 'lastUsedTime' ? undefined : value));
 };

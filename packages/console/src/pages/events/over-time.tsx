@@ -3,10 +3,8 @@ import type { RequestFor, ResponseFor } from '@firsthand/client';
 import { Card, ResponseView } from '../../parts/card.tsx';
 import { toFile } from '../../parts/csv.ts';
 import { Plot } from '../../parts/plot/plot.tsx';
-import { isLastOpen, labelForms, tickForms } from '../../parts/plot/totals-plot.tsx';
 import { SaveFile } from '../../parts/save-csv.tsx';
 import { EmptyState } from '../../parts/small.tsx';
-import { formatTime } from '../../reading/format.ts';
 import type { Measure } from '../../reading/measures.ts';
 import { range } from '../../reading/range.ts';
 import { useReport } from '../../reading/report.ts';
@@ -59,10 +57,7 @@ export const OverTime = ({ request, title, measure: { label, getValue, forms }, 
               </ul>
               <Plot
                 title={`${label} of the top ${lines} by ${interval}`}
-                forms={forms}
-                isOpen={isLastOpen(intervals)}
-                labels={intervals.map(({ from }) => formatTime(from, labelForms[interval]))}
-                ticks={intervals.map(({ from }) => formatTime(from, tickForms[interval]))}
+                {...{ forms, interval, intervals }}
                 lines={drawn}
               />
             </>

@@ -18,6 +18,8 @@ export interface Lines {
   /** The start of each interval, abbreviated, for the axis. */
   readonly ticks: readonly string[];
   readonly lines: readonly Line[];
+  /** The notes in each interval. */
+  readonly notes: readonly (readonly string[])[];
   /** Whether the last interval is not over yet. The line to it is dashed. */
   readonly isOpen?: boolean;
   readonly forms: NumberForms;
@@ -75,16 +77,16 @@ const dot = (context: CanvasRenderingContext2D, { x, y }: Point): void => {
 /** Redraws everything. `marked` is the highlighted interval. */
 export const draw = (
   canvas: HTMLCanvasElement,
-  { ticks, lines, isOpen, forms }: Lines,
+  { ticks, lines, notes, isOpen, forms }: Lines,
   marked: number | null,
 ): void => {
   const context = canvas.getContext('2d');
   const width = canvas.clientWidth;
   if (!context || width === 0) return;
   const style = getComputedStyle(canvas);
-  const [paper, soft, grid, leaf] = ['--paper', '--soft', '--line', '--leaf'].map((name) =>
+  const [paper, soft, grid, leaf, amber] = ['--paper', '--soft', '--line', '--leaf', '--amber'].map((name) =>
     style.getPropertyValue(name),
-  ) as [string, string, string, string];
+  ) as [string, string, string, string, string];
   canvas.width = width * devicePixelRatio;
   canvas.height = height * devicePixelRatio;
   context.scale(devicePixelRatio, devicePixelRatio);
@@ -121,6 +123,16 @@ export const draw = (
     const half = context.measureText(label).width / 2;
     context.fillText(label, Math.min(xOf(index), width - half), height - 2);
   }
+  context.strokeStyle = amber;
+  context.fillStyle = amber;
+  context.setLineDash([2, 3]);
+  for (const [index, { length }] of notes.entries()) {
+    if (length === 0) continue;
+    const x = xOf(index);
+    strokeBetween(context, { x, y: top }, { x, y: height - bottom });
+    dot(context, { x, y: top });
+  }
+  context.setLineDash([]);
   if (marked !== null) {
     const x = xOf(marked);
     context.strokeStyle = soft;

@@ -3,11 +3,19 @@ import { useEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { download } from '../csv.ts';
 import { draw, intervalAt, type Line, type Lines } from './draw.ts';
 
-export interface PlotCanvasProps extends Lines {
+interface PlotCanvasProps extends Lines {
   readonly title: string;
   /** The start of each interval, in words. */
   readonly labels: readonly string[];
 }
+
+const maxShownNotes = 3;
+
+/** The notes of an interval in words; the list beneath the plot has all of them. */
+const describeNotes = (texts: readonly string[]): string[] => {
+  const others = texts.length - maxShownNotes;
+  return [...texts.slice(0, maxShownNotes), ...(others > 0 ? [`${others} more notes`] : [])];
+};
 
 export const PlotCanvas = ({ title, labels, ...drawn }: PlotCanvasProps) => {
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -54,7 +62,8 @@ export const PlotCanvas = ({ title, labels, ...drawn }: PlotCanvasProps) => {
   const values = drawn.lines
     .toSorted((a, b) => Number(a.isEarlier ?? false) - Number(b.isEarlier ?? false))
     .map(wordsFor);
-  const readout = marked === null ? '' : [labels[marked], ...values].join(' · ');
+  const readout =
+    marked === null ? '' : [labels[marked], ...values, ...describeNotes(drawn.notes[marked] ?? [])].join(' · ');
   return (
     <>
       <div class="plot-head">

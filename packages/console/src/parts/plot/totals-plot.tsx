@@ -2,18 +2,11 @@
 import type { ResponseFor } from '@firsthand/client';
 import { formatTime } from '../../reading/format.ts';
 import type { Measure } from '../../reading/measures.ts';
-import { type Interval, range } from '../../reading/range.ts';
+import type { Interval } from '../../reading/range.ts';
 import { earlierLabel } from '../range-words.ts';
-import { Plot } from './plot.tsx';
+import { labelForms, Plot } from './plot.tsx';
 
 export type Totals = ResponseFor<'reportTotals'>;
-
-/** Whether the last interval is not over yet. */
-export const isLastOpen = (intervals: readonly { readonly to: string }[]): boolean =>
-  intervals.length > 1 && (range.value.to === undefined || Date.parse(intervals.at(-1)?.to ?? '') > Date.now());
-
-export const tickForms = { hour: 'time', day: 'day', week: 'day', month: 'month' } as const;
-export const labelForms = { hour: 'hour', day: 'weekday', week: 'weekday', month: 'month' } as const;
 
 interface TotalsPlotProps {
   readonly totals: Totals;
@@ -29,10 +22,7 @@ export const TotalsPlot = ({ totals, measure: { label, getValue, forms }, interv
   return (
     <Plot
       title={`${label} by ${interval}`}
-      forms={forms}
-      isOpen={isLastOpen(intervals)}
-      labels={intervals.map(({ from }) => formatTime(from, labelForms[interval]))}
-      ticks={intervals.map(({ from }) => formatTime(from, tickForms[interval]))}
+      {...{ forms, interval, intervals }}
       lines={[
         ...(earlier
           ? [

@@ -27,6 +27,7 @@ import { createImportContacts } from './import-contacts.ts';
 import { createImports } from './imports.ts';
 import { createLinks } from './links.ts';
 import { createLogEvent, createLogEventReply, createLogEventsReply } from './log-event.ts';
+import { createNotes } from './reports/notes.ts';
 import { createReports } from './reports/reports.ts';
 import { createSegments } from './reports/segments.ts';
 import { createShareLinks } from './reports/share-links.ts';
@@ -81,6 +82,7 @@ export const createOperationReplies = ({
     ...reportHandlers,
     ...createSegments(store),
     ...createViews(store),
+    ...createNotes(store),
     ...createShareLinks(store, checkReport),
     ...createWebhooks(store, sender),
     ...createEvents(store),

@@ -18,6 +18,7 @@ import {
   updateMember,
 } from './members.ts';
 import { listMergedContacts } from './merged-contacts.ts';
+import { createNote, deleteNote, listNotes } from './notes.ts';
 import type { Operation } from './operation.ts';
 import { addPasskey, findPasskey, getDatabaseKey, listPasskeys, removePasskey, usePasskey } from './passkeys.ts';
 import { deleteSegment, listSegments, saveSegment } from './segments.ts';
@@ -60,6 +61,8 @@ const writes = {
   deleteSegment,
   saveView,
   deleteView,
+  createNote,
+  deleteNote,
   createShareLink,
   revokeShareLink,
   recordShareLinkUse,
@@ -91,6 +94,7 @@ const reads = {
   findPasskey,
   listSegments,
   listViews,
+  listNotes,
   listShareLinks,
   findShareLink,
   findUnknownProxy,

@@ -64,6 +64,7 @@ export interface Schema {
     invitedBy: number | null;
     createdTime: number;
   };
+  note: { account: number; noteID: string; noteText: string; noteTime: number; createdTime: number };
   passkey: {
     passkeyID: string;
     memberID: string;
