@@ -216,12 +216,12 @@ export const viewClaim = (claim: Pick<Claim, 'values'>, merges: ContactMerges = 
  * Adds newer values to a browser's claim. A newer value replaces the older one, an absent or empty value keeps it, and
  * tags accumulate.
  */
-export const mergeClaim = (before: Values, newer: Values): Values => {
-  const older = settableValues(before);
+export const mergeClaim = (older: Values, newer: Values): Values => {
+  const base = settableValues(older);
   const added = settableValues(newer);
   return {
-    fields: { ...older.fields, ...added.fields },
-    tags: new Map([...older.tags, ...added.tags]),
-    attributes: new Map([...older.attributes, ...added.attributes]),
+    fields: { ...base.fields, ...added.fields },
+    tags: new Map([...base.tags, ...added.tags]),
+    attributes: new Map([...base.attributes, ...added.attributes]),
   };
 };

@@ -80,7 +80,7 @@ describe('the owner of an event', () => {
     expect(ownerOf({ sequence: 15, contact: bob }, [])).toBe(bob);
   });
 
-  test('is the contact that it was merged into', () => {
+  test('is the contact that the original owner was merged into', () => {
     const follow = (contact: number) => (contact === ann ? bob : contact);
     expect(ownerOf({ sequence: 15, contact: null }, [link(10, ann)], follow)).toBe(bob);
     expect(ownerOf({ sequence: 5, contact: ann }, [], follow)).toBe(bob);

@@ -178,8 +178,8 @@ test('makes writes that refer to the contact wait and fail, but no other writes'
   const databaseURL = await newMigratedDatabase();
   const [store, other] = await openServers(databaseURL);
   const site = await createSite(store);
-  // Logs the first event of the day before the test, because it creates a partition, and that waits for every
-  // transaction that uses the table.
+  // Logs the first event of the day before the test, because creating its partition waits for every transaction that
+  // uses the table.
   await site.server.log({ userUUID: newID('visitor-of-before') });
   const { contactUUID: handle } = await site.browser.createContact({ address: ann, userUUID: phone });
   const { contactUUID } = await site.server.createContact({ address: ann, userUUID: laptop });
