@@ -15,7 +15,7 @@ export interface AssetNames {
 
 interface Assets {
   readonly names: AssetNames;
-  /** The content of each file, by its path relative to `/docs/`. */
+  /** Each file's content, by its path relative to `/docs/`. */
   readonly files: ReadonlyMap<string, Buffer>;
 }
 

@@ -42,7 +42,7 @@ export interface NavigationGroup {
 
 /** Placeholders that the server fills in when it loads a page. They occur only in text, never in attributes. */
 export const placeholders = {
-  /** The URL of the server, with base path and without a trailing slash. */
+  /** The server's URL, with the base path and without a trailing slash. */
   root: '{firsthand:root}',
   /** TRACKER_PATH without `.js`. Other scripts share this stem, such as `/main.full.js`. */
   trackerStem: '{firsthand:tracker-stem}',

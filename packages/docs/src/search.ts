@@ -1,4 +1,4 @@
-/** Finds pages and sections that match the words of a query. */
+/** Finds pages and sections that match a query's words. */
 import MiniSearch from 'minisearch';
 import type { SearchEntry } from './search-entry.ts';
 

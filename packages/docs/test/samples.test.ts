@@ -16,7 +16,7 @@ describe('the curl example', () => {
     return execFileSync('sh', ['-c', script], { encoding: 'utf8' }).split('\0').slice(0, -1);
   };
 
-  it('sends the example fields of every operation', () => {
+  it('sends every operation’s example fields', () => {
     for (const operation of operationDocs) {
       const args = argumentsOf(sampleOf('curl', operation));
       expect(args.join(' '), operation.name).toContain(

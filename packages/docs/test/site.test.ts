@@ -187,7 +187,7 @@ describe('the search', () => {
     expect(search(query).map((result) => result.to)).toContain(to);
   });
 
-  it('shows an excerpt around the words of the query', () => {
+  it('shows an excerpt around the query’s words', () => {
     const [result] = search('bounced');
     expect(result?.excerpt).toMatch(/^… .*a mail that bounced/);
     expect(result?.excerpt.length).toBeLessThan(130);

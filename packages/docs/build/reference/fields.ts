@@ -55,7 +55,7 @@ const wordsOf = (schema: JSONSchema): readonly unknown[] => {
   return values ?? (items ? wordsOf(items) : anyOf.flatMap(wordsOf));
 };
 
-/** The object inside a field: itself, or the entries of a list. */
+/** The object inside a field: the field itself, or a list's entries. */
 const objectIn = (schema: JSONSchema): JSONSchema | undefined => {
   const { properties, items, anyOf = [], additionalProperties } = resolve(schema);
   if (properties) return resolve(schema);

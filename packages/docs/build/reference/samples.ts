@@ -1,4 +1,4 @@
-/** The example request of an operation with curl, the client, and the script tag. */
+/** An operation's example request with curl, the client, and the script tag. */
 import type { OperationName } from '@firsthand/contract/operations';
 import { placeholders } from '../page.ts';
 
