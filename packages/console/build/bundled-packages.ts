@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 
 const { resolve } = createRequire(import.meta.url);
 
-/** The folder of a package: `levels` folders above the file that its `exports` resolve to. */
+/** A package's folder: `levels` folders above the file that its `exports` resolve to. */
 const folderOf = (file: string, levels: number): URL => {
   let folder = resolve(file);
   for (let level = 0; level < levels; level += 1) folder = dirname(folder);

@@ -12,7 +12,7 @@ export const pageName = computed(() => current.value.pathname.replace(/^.*\/cons
 export const query = computed(() => current.value.searchParams);
 
 const { pathname } = current.peek();
-/** The base URL of the service, without a trailing slash. A share link's page is one level deeper than the others. */
+/** The service's base URL, without a trailing slash. A share link's page is one level deeper than the others. */
 export const root = new URL(pathname.replace(/\/console(\/shared)?(\/[^/]*)?$/, '/'), location.href).href.replace(
   /\/$/,
   '',

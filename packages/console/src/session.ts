@@ -1,5 +1,5 @@
 /**
- * All console sessions of this browser, and the current session. Credentials are sent once and not stored in the
+ * All of this browser's console sessions, and the current session. Credentials are sent once and not stored in the
  * browser: an HttpOnly cookie holds the sessions.
  */
 import { computed, signal } from '@preact/signals';
@@ -10,7 +10,7 @@ interface Session {
   readonly accountName: string;
   /** `viewer` can read, `editor` can also edit contacts, the catalogue and segments, `server` can do everything. */
   readonly kind: 'viewer' | 'editor' | 'server';
-  /** The tokenID of the session. */
+  /** The session's tokenID. */
   readonly sessionID: string;
 }
 
@@ -23,7 +23,7 @@ export type SignInCredentials =
 
 /** The current session. null: signed out; undefined: not loaded yet. */
 export const session = signal<Session | null | undefined>(undefined);
-/** All sessions of the browser, one for each account. */
+/** All of the browser's sessions, one for each account. */
 export const sessions = signal<readonly Session[]>([]);
 /** The reason shown in the sign-in form; '' if there is none. */
 export const signedOutReason = signal('');
@@ -106,7 +106,7 @@ export const takeCode = (): string | undefined => {
   return code;
 };
 
-/** The URL of the console for another account. */
+/** The console's URL for another account. */
 export const hrefOfAccount = ({ accountUUID }: Pick<Session, 'accountUUID'>): string =>
   `${root}/console/?account=${encodeURIComponent(accountUUID)}`;
 
@@ -203,7 +203,7 @@ export const removeSampleShop = (): Promise<void> =>
     leave();
   });
 
-/** Ends this session, or all sessions of the browser. Rejects if that fails. */
+/** Ends this session, or all of the browser's sessions. Rejects if that fails. */
 export const signOut = ({ all = false } = {}): Promise<void> => {
   const currentAccount = session.peek()?.accountUUID;
   return endSession(async () => {

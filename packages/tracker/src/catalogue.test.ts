@@ -68,7 +68,7 @@ test('rejects a catalogue whose attributes can’t be converted to text', () => 
   expect(createTracker<TextEvents>(options).log).toBeTypeOf('function');
 });
 
-test('accepts an interface as the attributes of any event, without a catalogue', () => {
+test('accepts an interface as any event’s attributes, without a catalogue', () => {
   const tracker = createTracker(options);
   tracker.log('Bought', bought);
   tracker.log('Bought', { plan: 'pro', at: new Date(0), count: 2n, isNew: true, none: null });
@@ -87,7 +87,7 @@ test('accepts an interface as the attributes of any event, without a catalogue',
   expect(tracker.log).toBeTypeOf('function');
 });
 
-test('accepts an interface as the attributes of a contact', () => {
+test('accepts an interface as a contact’s attributes', () => {
   const tracker = createTracker<Events>(options);
   const contact = { contactEmailaddress: 'ann@shop.example', contactProfileID: 'customer' };
   void tracker.createContact({ ...contact, contactAttr: bought });

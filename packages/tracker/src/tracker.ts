@@ -14,8 +14,7 @@ import { type LoggedEvent, toEventRecord } from './records/events.ts';
 import { setDebug, warn } from './warn.ts';
 
 /**
- * The outcome of an event: the service has stored it (`eventUUID`), or the service or the tracker has refused it
- * (`error`).
+ * An event's outcome: the service has stored it (`eventUUID`), or the service or the tracker has refused it (`error`).
  */
 export type LogResult = {
   readonly eventUUID?: string;

@@ -16,7 +16,7 @@ export const waitFor = <T>(check: () => T | Promise<T>) =>
   vi.waitFor(check, { timeout: testTimeoutMilliseconds, interval: 25 });
 export const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** The current build of the tracker, in a folder that no other test reads. */
+/** The tracker's current build, in a folder that no other test reads. */
 export let folder: string;
 let browser: Browser;
 export let context: BrowserContext;
@@ -25,7 +25,7 @@ export let recorder: Recorder;
 export let site: string;
 export let service: string;
 export let consoleTexts: string[];
-/** The arguments of each console message. */
+/** Each console message's arguments. */
 export let consoleArguments: Promise<unknown[]>[];
 let pageErrors: unknown[];
 

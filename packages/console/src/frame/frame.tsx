@@ -1,4 +1,4 @@
-/** The frame of every page: navigation, account menu, and overlays. */
+/** The frame around every page: navigation, account menu, and overlays. */
 import { useEffect } from 'preact/hooks';
 import { hrefOf, pageName } from '../address.ts';
 import { Dialog } from '../parts/dialog.tsx';

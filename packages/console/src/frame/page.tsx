@@ -11,7 +11,7 @@ import { pages, secondaryPages } from './pages.ts';
 const loadedPages = signal<ReadonlyMap<string, ComponentType>>(new Map([['', Overview]]));
 const problem = signal('');
 
-/** Loads the script of a page. */
+/** Loads a page's script. */
 export const load = async (name: string): Promise<void> => {
   const entry = [...pages, ...secondaryPages].find((page) => page.name === name);
   if (!entry?.load || loadedPages.peek().has(name)) return;

@@ -11,7 +11,7 @@ interface Bar {
   readonly href?: string | undefined;
   /** Whether this is the row for events without a value. */
   readonly isRest?: boolean;
-  /** The tooltip of the link. */
+  /** The link's tooltip. */
   readonly hint?: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** The button and dialog that save all rows of a list as CSV, with row count and progress. */
+/** The button and dialog that save all of a list's rows as CSV, with row count and progress. */
 import type { CSVOperation } from '@firsthand/client';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { messageOf } from '../api.ts';

@@ -62,7 +62,7 @@ const labels: ReadonlyMap<string, string> = new Map([
   ['utm_campaign', 'Campaign'],
 ]);
 
-/** The display name of an attribute. */
+/** An attribute's display name. */
 export const attributeName = (attrID: string): string => {
   const name = nameOf('attr', attrID);
   return name === attrID ? (labels.get(attrID) ?? attrID) : name;

@@ -133,7 +133,7 @@ export const comparison = computed((): 'previous' | 'year' | undefined => {
 });
 
 /**
- * The `compare` field of a report. For This week, This month and This year, the previous period is the same dates one
+ * The `compare` field of a report. For This week, This month and This year, the previous period has the same dates one
  * week, month or year earlier.
  */
 export const comparePeriod = computed((): Parameters<Client['reportTotals']>[0]['compare'] => {

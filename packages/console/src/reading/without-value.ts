@@ -6,5 +6,5 @@ const labels: Readonly<Record<string, string>> = {
   utm_medium: 'No medium',
 };
 
-/** The label of a row without a value. `by` is the field of a reportBreakdown request. */
+/** The label for a row without a value. `by` is the field of a reportBreakdown request. */
 export const getMissingValueLabel = (by: string): string => labels[by.replace(/^(?:person:)?first:/, '')] ?? 'None';

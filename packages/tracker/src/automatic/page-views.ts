@@ -4,7 +4,7 @@ import { setPastTime } from '../records/event-uuid.ts';
 import type { Tracker } from '../tracker.ts';
 import { awaitTitle } from './titles.ts';
 
-/** Returns the last two labels of a host. Hosts that share them count as one site. */
+/** Returns a host's last two labels. Hosts that share them count as one site. */
 const siteOf = (host: string): string => host.split('.').slice(-2).join('.');
 
 /** Removes the query from a same-site referrer, because it may contain a secret such as a password-reset token. */

@@ -46,7 +46,7 @@ test.for<[object, boolean]>([
   [{ status: '200', exists: false, contactUUID: 'contact-1' }, true],
   [{ status: '200' }, false],
   [{ status: '503', eventUUID: 'event-1' }, false],
-  // The body of the request, which an echo server returns.
+  // The request's body, which an echo server returns.
   [{ eventID: 1, eventUUID: 'event-1', eventTime: 1, eventAttrArray: [] }, false],
   [{ status: 404, error: 'Not Found', path: '/s/update' }, false],
   [{ error: { code: 404, message: 'Not found', status: 'NOT_FOUND' } }, false],

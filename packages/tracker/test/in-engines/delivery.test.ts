@@ -58,7 +58,7 @@ describeEngines('delivery', (engine) => {
   const log = (tab: Tab, line: number, nth: number) =>
     tab.run((line, nth) => void tracker.log(1, { line, nth }), line, nth);
 
-  /** Waits until `count` events of the account are stored. Returns whether they were in time. */
+  /** Waits until `count` of the account's events are stored. Returns whether they were in time. */
   const waitForEvents = (count: number, { api }: Account = account): Promise<boolean> =>
     waitFor(
       'the events to be stored',

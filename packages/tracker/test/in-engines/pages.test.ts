@@ -132,7 +132,7 @@ describeEngines('the tracker', (engine) => {
         script.onload = () => script.remove();
       </script>${logImmediately}`,
     });
-    await waitFor('the removal of the tag', () => tab.run(() => !document.querySelector('[integrity]') || undefined));
+    await waitFor('the tag’s removal', () => tab.run(() => !document.querySelector('[integrity]') || undefined));
     await log(tab, 1);
     await expectNumbers(0, 1);
     expect(shop.gate.requests).toContain(`GET /${script?.src}`);

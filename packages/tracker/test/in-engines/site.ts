@@ -37,7 +37,7 @@ export interface Site {
 const snippet = readFileSync(new URL('../../dist/snippet.html', import.meta.url), 'utf8');
 
 /**
- * Returns the HTML of a page. Its global function `onLeave`, if any, is called in `pagehide` before the tracker's own
+ * Returns a page's HTML. Its global function `onLeave`, if any, is called in `pagehide` before the tracker's own
  * listener.
  */
 const toHTML = (

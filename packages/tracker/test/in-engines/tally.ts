@@ -25,7 +25,7 @@ declare module 'vitest' {
   }
 }
 
-/** The attributes of each event: its number `nth` in a `line` of events that must be stored in order. */
+/** Each event's attributes: its number `nth` in a `line` of events that must be stored in order. */
 interface NumberedEvent {
   readonly line: number;
   readonly nth: number;

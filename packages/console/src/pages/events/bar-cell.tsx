@@ -1,4 +1,4 @@
-/** The first cell of a row: its label over a bar scaled to the largest row. */
+/** A row's first cell: its label over a bar scaled to the largest row. */
 
 interface BarCellProps {
   readonly label: string;

@@ -10,7 +10,7 @@ export const cohortName = (from: string, interval: 'day' | 'week' | 'month'): st
 
 const capitalized = (interval: string) => interval.replace(/^./, (letter) => letter.toUpperCase());
 
-/** The header of a column: `Same week`, `Week 1`. */
+/** A column's header: `Same week`, `Week 1`. */
 export const intervalHeader = (later: number, interval: string): string =>
   later === 0 ? `Same ${interval}` : `${capitalized(interval)} ${later}`;
 

@@ -137,7 +137,7 @@ const cards: Readonly<Record<string, { readonly title: string; readonly tabs: Re
 const fewRows = 8;
 const hoursOfDay = 24;
 
-/** Links to all rows of a list, with the same date range and filter. */
+/** Links to all of a list's rows, with the same date range and filter. */
 const hrefOfRows = ({ by, only, condition }: Tab, shown: Changes): string => {
   // Entry and exit pages get no such filter, because they describe whole visits: without a visit's other events, more
   // visits would look like bounces.

@@ -274,7 +274,7 @@ const ContactEditor = ({ condition, change }: EditorProps) => {
         <span class="labeled">
           is{' '}
           <input
-            aria-label="Value of the attribute"
+            aria-label="Attribute value"
             placeholder="any value"
             value={String(attrValue ?? '')}
             onInput={({ currentTarget }) => set({ attrValue: currentTarget.value })}

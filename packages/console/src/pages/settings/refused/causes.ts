@@ -21,9 +21,9 @@ const fieldWords: Readonly<Record<string, string>> = {
   eventID: 'the event ID',
   eventName: 'the name',
   eventTime: 'the time',
-  eventUUID: 'the ID of the event',
+  eventUUID: 'the event’s ID',
   eventAttrArray: 'the list of attributes',
-  userUUID: 'the ID of the visitor',
+  userUUID: 'the visitor’s ID',
   contactUUID: 'the contact',
   contactEmailaddress: 'the e-mail address',
   contactExternalID: 'your ID for the contact',
@@ -36,8 +36,8 @@ const fieldWords: Readonly<Record<string, string>> = {
   contactProfileID: 'the profile',
   contactTagID: 'the tag',
   contactStatus: 'the status',
-  attrID: 'the name of an attribute',
-  attrValue: 'the value of an attribute',
+  attrID: 'an attribute name',
+  attrValue: 'an attribute value',
 };
 
 /** `event[3].eventID` → `['event', 3, 'eventID']` */
