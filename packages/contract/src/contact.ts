@@ -140,7 +140,7 @@ export const createContactsOutput = response({
   contact: z
     .array(
       z.object({
-        status: text('The status of this contact.', '200'),
+        status: text('This contact’s status.', '200'),
         exists: flag('Whether the contact already existed.', false).optional(),
         contactUUID: responseText(field.contactUUID).optional(),
         error: problem.optional().describe('Why this contact was rejected.'),
@@ -183,7 +183,7 @@ export const contact = z.object({
   createdTime: isoTime('When the contact was created.'),
   updatedTime: isoTime('When the contact was last changed.'),
   claimed: z
-    .array(text('The name of a field.', 'contactJobRole'))
+    .array(text('A field’s name.', 'contactJobRole'))
     .describe('The names of fields whose values come only from a claim.'),
 });
 
@@ -247,7 +247,7 @@ export const updateContactInput = z.object({ ...keysToUpdate, ...updateFields })
 export const updateContactOutput = response({
   contactUUID: responseText(field.contactUUID),
   updated: z
-    .array(text('The name of a field.', 'contactTelephone'))
+    .array(text('A field’s name.', 'contactTelephone'))
     .describe('The names of the fields whose values changed.'),
 });
 

@@ -143,7 +143,7 @@ export const logEventsOutput = response({
   event: z
     .array(
       z.object({
-        status: text('The status of this event.', '200'),
+        status: text('This event’s status.', '200'),
         eventUUID: responseText(field.eventUUID).describe('Identifies the event.').optional(),
         duplicate,
         error: problem.optional().describe('Why this event was rejected.'),

@@ -321,7 +321,7 @@ export const profileID = describe(catalogueID, 'The profile.', 'customer');
 export const tagID = describe(catalogueID, 'The tag.', 'newsletter');
 export const attrID = describe(catalogueID, 'The attribute.', 'product');
 
-/** The ID of an entry in any catalogue, as a string. An eventID may be sent as a number. */
+/** An entry's ID in any catalogue, as a string. An eventID may be sent as a number. */
 export const entryID = coerced<string | number, string>(
   (input) => (typeof input === 'number' && Number.isInteger(input) ? String(input) : input),
   catalogueID,

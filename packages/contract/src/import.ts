@@ -84,7 +84,7 @@ export const importEventsInput = z
   .refine(({ position, dryRun }) => dryRun || position !== undefined, { path: ['position'], message: required });
 
 const refusal = z.object({
-  index: count('The index of the message in the request.', 3),
+  index: count('The message’s index in the request.', 3),
   error: problem,
 });
 
@@ -140,7 +140,7 @@ export const importContactsOutput = response({
   unchanged: count('How many of these contacts already existed with the given values.', 8),
   refused: count('How many of these contacts were rejected.', 2),
   refusal: z
-    .array(z.object({ index: count('The index of the contact in the request.', 3), error: problem }))
+    .array(z.object({ index: count('The contact’s index in the request.', 3), error: problem }))
     .describe('The reason for each rejection.'),
 });
 

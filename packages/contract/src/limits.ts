@@ -31,7 +31,7 @@ export const limits = {
   rowsOverTime: 20,
   /** `did` conditions in one filter. */
   didsPerFilter: 5,
-  /** `contact`, `did` and `personFirst` conditions in all filters of one report, including its segments. */
+  /** `contact`, `did` and `personFirst` conditions in all of one report's filters, including their segments. */
   conditionsOnPeople: 20,
   /** The maximum `atLeast` and `atMost` of a `did`. */
   didTimes: 1_000_000,
@@ -85,7 +85,7 @@ export const limits = {
   webhookResponseLength: 1_000,
   /** How long a webhook's previous secret stays valid after a rotation. */
   webhookRotationHours: 24,
-  /** Members of an account, including invited ones. */
+  /** Members in an account, including invited ones. */
   membersPerAccount: 200,
   passkeysPerMember: 10,
   /** Days for which an invitation is valid. */
@@ -127,7 +127,7 @@ export const limits = {
    */
   claimedLinksPerUser: 100,
   claimedLinksPerContact: 1_000,
-  /** IDs listed in each catalogue of an account. */
+  /** IDs listed in each of an account's catalogues. */
   idsPerCatalogue: 1_000,
   /** Merged entries in each catalogue. */
   mergesPerCatalogue: 100,

@@ -102,7 +102,7 @@ describe('describeMisspelling', () => {
     );
   });
 
-  it('explains that an e-mail address cannot identify the contact of an event', () => {
+  it('explains that an e-mail address cannot identify an event’s contact', () => {
     const alternatives = ['contactUUID', 'contactExternalID'];
     expect(describeMisspelling('userUUID', ['contactEmailaddress'], ['userUUID', ...alternatives], alternatives)).toBe(
       'Events have no field `contactEmailaddress`; createContacts returns the contactUUID.',

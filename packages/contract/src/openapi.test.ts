@@ -79,7 +79,7 @@ describe('the OpenAPI document', () => {
     expect(document.paths['/event/streamEvents'].get.responses['200'].content).toHaveProperty('text/event-stream');
   });
 
-  it('lists the error codes of each operation by status, and every code at least once', () => {
+  it('lists each operation’s error codes by status, and every code at least once', () => {
     const { '404': unknown, '409': conflict, '429': later } = document.paths['/contact/updateContact'].post.responses;
     const codesIn = ({ $ref }: { $ref: string }) =>
       responses[$ref.split('/').at(-1) ?? ''].content['application/json'].schema.properties.error.properties.code.enum;

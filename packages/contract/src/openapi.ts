@@ -45,7 +45,7 @@ const allOperations = operationNames.map((name): [OperationName, Operation] => [
 const requestName = (name: string) => `${pascal(name)}Request`;
 const responseName = (name: string, { stream }: Operation) => (stream ? 'Event' : `${pascal(name)}Response`);
 
-/** The schema of a request, including the token and the lists whose entries are checked one by one. */
+/** A request's schema, including the token and the lists whose entries are checked one by one. */
 const withEntries = ({ entries = {} }: Operation, schema: JSONSchema): JSONSchema => {
   const properties = { tokenUUID, ...schema.properties };
   const named = Object.entries(requestParts);
@@ -89,7 +89,7 @@ const allSchemas = (): Schemas => {
   return { requests, components };
 };
 
-/** The example of a request: its required fields, and those that the operations table lists. */
+/** A request's example: its required fields, and those that the operations table lists. */
 const requestExample = (name: string, { example = [] }: Operation, { requests, components }: Schemas) => {
   const { required = [] } = requests[name] ?? {};
   return exampleWith(

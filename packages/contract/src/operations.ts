@@ -94,7 +94,7 @@ export const operations = {
     output: account.createAccountOutput,
   }),
   updateAccount: post({
-    summary: 'Update fields of an account; add or change catalogue entries and contacts.',
+    summary: 'Update an account’s fields; add or change catalogue entries and contacts.',
     details:
       'Fields and catalogue entries that are not in the request do not change. Contacts are never removed. An editor token may change only catalogues and contacts. A removal with `force` updates contacts one by one: if the response is lost, repeat the request.',
     paths: ['/account/updateAccount'],
@@ -265,7 +265,7 @@ export const operations = {
     output: contact.createContactsOutput,
   }),
   updateContact: post({
-    summary: 'Update fields of a contact.',
+    summary: 'Update a contact’s fields.',
     details:
       'An absent field or "" leaves a value unchanged; null clears it. The first present field of contactUUID, contactExternalID and contactEmailaddress identifies the contact; the others are written to it.',
     paths: ['/contact/updateContact', '/subscriber/updateSubscriber'],
@@ -420,7 +420,7 @@ export const operations = {
     output: imports.importEventsOutput,
   }),
   importContacts: post({
-    summary: 'Store the next contacts of an import, or only check them.',
+    summary: 'Store an import’s next contacts, or only check them.',
     details:
       'A contact is found by its contactExternalID or, without one, by its contactEmailaddress; otherwise it is created. The given values replace those of the contact. The contacts are stored, and the position advances, in one commit. If the import is not at `position`, nothing is stored, and the response has the actual position: continue from there. A request can therefore be repeated.',
     paths: ['/import/importContacts'],
@@ -573,7 +573,7 @@ export const operations = {
   createSegment: post({
     summary: 'Save a report filter under a name that other filters can use.',
     details:
-      'A segment with the same name is replaced. A report uses the filter as it is at the time of the request. An account can have at most 100 segments.',
+      'A segment with the same name is replaced. A report uses the filter that is saved when the report runs. An account can have at most 100 segments.',
     paths: ['/report/createSegment'],
     tokens: editors,
     input: segment.createSegmentInput,
@@ -746,11 +746,11 @@ export const operations = {
 } as const satisfies Record<string, Operation>;
 
 export type OperationName = keyof typeof operations;
-/** The checked and coerced input of an operation. */
+/** An operation's checked and coerced input. */
 export type InputOf<Name extends OperationName> = z.output<(typeof operations)[Name]['input']>;
 /** The request that a client may send, before coercion. */
 export type RequestOf<Name extends OperationName> = z.input<(typeof operations)[Name]['input']>;
-/** The result of an operation: its response without `status` and `ignored`. */
+/** An operation's result: its response without `status` and `ignored`. */
 export type OutputOf<Name extends OperationName> = Omit<
   z.output<(typeof operations)[Name]['output']>,
   'status' | 'ignored'

@@ -1,12 +1,14 @@
-/** Entries of accountOrigin: an origin (`https://shop.example`) or all hosts of a domain (`https://*.example.com`). */
+/**
+ * Entries of accountOrigin: an origin (`https://shop.example`) or all of a domain's hosts (`https://*.example.com`).
+ */
 
 /**
  * `https://*.`, a host of 253 characters (RFC 1035 section 2.3.4) and a port. The URL parser takes time quadratic in
- * the length of the host.
+ * the host's length.
  */
 const maxLength = 272;
 
-/** The canonical form of an entry, for comparison by RFC 6454 section 4; undefined if it is invalid. */
+/** An entry's canonical form, for comparison by RFC 6454 section 4; undefined if it is invalid. */
 export const parseOrigin = (entry: string): string | undefined => {
   if (entry.length > maxLength) return undefined;
   const wildcard = /^(https?:\/\/)\*\.([^*]+)$/i.exec(entry.trim());

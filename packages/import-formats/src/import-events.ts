@@ -18,7 +18,7 @@ export interface EventBatch {
 }
 
 export interface EventImport {
-  /** All readings of the file, from its start. */
+  /** All of the file's readings, from its start. */
   readonly readings: AsyncIterable<Reading>;
   /** How many of the file's messages have already been sent. */
   readonly position: number;

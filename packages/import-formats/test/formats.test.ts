@@ -155,7 +155,7 @@ describe('every format', () => {
   );
 });
 
-/** The n-th message of a file. */
+/** A file's nth message. */
 const messageAt = async (file: string, format: FormatName, index: number): Promise<Message | undefined> =>
   (await readAll(load(file), format)).flatMap((reading) => ('message' in reading ? reading.message : []))[index];
 
@@ -198,7 +198,7 @@ describe('PostHog', () => {
     });
   });
 
-  it('identifies the person of an event after $identify or from a server', async () => {
+  it('identifies an event’s person after $identify, or if a server sent it', async () => {
     const [order, invoice] = [
       await messageAt('posthog.jsonl', 'posthog', 10),
       await messageAt('posthog.csv', 'posthog', 12),

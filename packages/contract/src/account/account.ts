@@ -140,7 +140,7 @@ const settings = {
  * `accountContact`.
  */
 const accountContactResult = z.object({
-  status: text('The status of this contact.', '200'),
+  status: text('This contact’s status.', '200'),
   exists: flag('Whether the contact already existed.', false).optional(),
   contactUUID: responseText(field.contactUUID).optional(),
   error: problem.optional().describe('Why this contact was rejected.'),
@@ -170,7 +170,7 @@ export const updateAccountInput = z.object({
 export const updateAccountOutput = response({
   accountUUID: responseText(field.accountUUID),
   updated: z
-    .array(text('The name of a field.', 'accountTimezone'))
+    .array(text('A field’s name.', 'accountTimezone'))
     .describe('The names of the fields whose values changed, except `contact`.'),
   contact: contactResults,
 });

@@ -67,7 +67,7 @@ const auditSubject = z
     links: count('The number of links that were voided or restored.', 12).optional(),
     restore: flag('Whether a voided link or claim was restored.').optional(),
     field: z
-      .array(text('The name of a field.', 'accountTimezone'))
+      .array(text('A field’s name.', 'accountTimezone'))
       .optional()
       .describe('The names of the fields in the request.'),
   })

@@ -5,7 +5,7 @@ import { limits } from '../limits.ts';
 import { count, isoTime, response, responseText, text } from '../response.ts';
 import type { TokenKind } from './tokens.ts';
 
-/** A viewer has the rights of a viewer token, an editor of an editor token, an owner of a server token. */
+/** A viewer has a viewer token's rights, an editor an editor token's, and an owner a server token's. */
 export const memberRoles = ['viewer', 'editor', 'owner'] as const;
 export type MemberRole = (typeof memberRoles)[number];
 

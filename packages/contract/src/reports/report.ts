@@ -155,7 +155,7 @@ const dimensionNames = [
   ...contactDimensions,
 ] as const;
 /**
- * Prefixes of an attrID. They select the event that the attribute is taken from: the event itself, the first or last
+ * Prefixes for an attrID. They select the event that the attribute is taken from: the event itself, the first or last
  * event of its session, or the first event ever of its person that has the attribute.
  */
 const attributePrefixes = ['attr:', 'first:', 'last:', 'person:first:'] as const;
@@ -304,7 +304,7 @@ export const reportFunnelInput = z
     by: field
       .optional(by)
       .describe(
-        'Adds `row`: the steps of each group, with the dimensions of reportBreakdown. The first event that matches the first step determines a person’s group; with `contactTagID`, a person belongs to the group of each tag.',
+        'Adds `row`: each group’s steps, with the dimensions of reportBreakdown. The first event that matches the first step determines a person’s group; with `contactTagID`, a person belongs to each tag’s group.',
       ),
     limit: field.describe(
       field.optional(field.pageLimit(limits.rowsPerBreakdown)),
@@ -380,7 +380,7 @@ export const reportRetentionInput = z
     by: field
       .optional(by)
       .describe(
-        'Adds `row`: the cohorts of each group, with the dimensions of reportBreakdown. The first event that matches `first` determines a person’s group; with `contactTagID`, a person belongs to the group of each tag.',
+        'Adds `row`: each group’s cohorts, with the dimensions of reportBreakdown. The first event that matches `first` determines a person’s group; with `contactTagID`, a person belongs to each tag’s group.',
       ),
     limit: field.describe(
       field.optional(field.pageLimit(limits.rowsOverTime)),
@@ -444,7 +444,7 @@ export const reportLiveInput = z.object({
 
 export const reportLiveOutput = output.response({
   from: output.isoTime('Five minutes before the report.', '2026-11-24T11:55:00.000Z'),
-  to: output.isoTime('The time of the report.', '2026-11-24T12:00:00.000Z'),
+  to: output.isoTime('The report’s time.', '2026-11-24T12:00:00.000Z'),
   events: measures.events,
   users: measures.users,
   people: measures.people,

@@ -56,7 +56,7 @@ describe('a segment’s filter', () => {
     [
       { segmentName: 'a', filter: { and: [event, { did: { filter: { segment: 'b' } } }] } },
       'filter.and[1].did.filter.segment',
-      '`filter.and[1].did.filter.segment` must not be in the filter of another segment',
+      "`filter.and[1].did.filter.segment` must not be in another segment's filter",
     ],
     [{ segmentName: 'a', filter: isOneOf(9, 2_000) }, 'filter', '`filter` must be at most 16,384 bytes of JSON'],
   ])('is rejected: %j', (given, field, message) => {
@@ -138,9 +138,9 @@ describe('a filter that refers to segments', () => {
       { and: [{ segment: 'a' }, { segment: 'a' }] },
       { a: isOneOf(5, 2_000) },
       'filter.and[1].segment',
-      'makes the segments of the filter exceed 16,384 bytes of JSON together',
+      "makes the filter's segments exceed 16,384 bytes of JSON together",
     ],
-  ])('is rejected with the path of the segment: %j with %j', (given, segments, field, message) => {
+  ])('is rejected with the segment’s path: %j with %j', (given, segments, field, message) => {
     const code = message.startsWith('names') ? 'unknown_segment' : 'invalid_field';
     expect(expand(given, segments)).toEqual({ code, field, message: `\`${field}\` ${message}` });
   });

@@ -23,7 +23,7 @@ const maxBytes = `${limits.segmentBytes.toLocaleString('en')} bytes`;
 /** A segment's filter, which must not refer to other segments, so that there are no cycles. */
 const filterWithoutSegments = filter.superRefine((given, context) => {
   for (const { path } of segmentsIn(given))
-    context.addIssue({ code: 'custom', path: [...path], message: 'must not be in the filter of another segment' });
+    context.addIssue({ code: 'custom', path: [...path], message: "must not be in another segment's filter" });
 }) as z.ZodType<Filter, SentFilter>;
 
 /** A segment's filter, stored as it was sent. */
@@ -75,7 +75,7 @@ export const deleteSegmentOutput = output.response({ segmentName: output.respons
 
 /**
  * Replaces each segment in a checked filter with its saved filter, which `findSaved` returns as JSON text. The result
- * must meet the filter limits. `base` is the path of the filter in the request.
+ * must meet the filter limits. `base` is the filter's path in the request.
  */
 export const expandSegments = (
   given: Filter<string>,
@@ -94,7 +94,7 @@ export const expandSegments = (
     if (text === undefined) return rejection(path, 'names a segment that the account does not have', 'unknown_segment');
     bytes += bytesOf(text);
     if (bytes > limits.segmentBytes)
-      return rejection(path, `makes the segments of the filter exceed ${maxBytes} of JSON together`);
+      return rejection(path, `makes the filter's segments exceed ${maxBytes} of JSON together`);
     const parsed = filterWithoutSegments.safeParse(JSON.parse(text));
     if (!parsed.success)
       return rejection(path, 'names a segment from an earlier version, whose filter is no longer valid; save it again');

@@ -5,7 +5,7 @@ import { notUTF8 } from '../files/text.ts';
 import { type ColumnMapping, type ContactTarget, mapColumns } from './columns.ts';
 import { type ImportedContact, type RowProblem, toContact } from './to-contact.ts';
 
-/** A row of a file: the line on which it begins, and its contact or the reason that it has none. */
+/** A row in a file: the line on which it begins, and its contact or the reason that it has none. */
 export type ContactReading = { readonly line: number; readonly row?: Row } & (
   | { readonly contact: ImportedContact }
   | RowProblem

@@ -4,7 +4,7 @@ import { createJSONArrayParser } from './json-array.ts';
 import { createJSONLinesParser } from './json-lines.ts';
 import { type FileRecord, type RecordParser, UnreadableFileError } from './record.ts';
 
-/** The bytes of a file: `blob.stream()` in a browser, `Readable.toWeb(createReadStream(path))` on Node. */
+/** A file's bytes: `blob.stream()` in a browser, `Readable.toWeb(createReadStream(path))` on Node. */
 export type Source = ReadableStream<Uint8Array>;
 
 const startsWith = (bytes: Uint8Array, prefix: readonly number[]): boolean =>

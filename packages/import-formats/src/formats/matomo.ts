@@ -1,7 +1,7 @@
 /**
  * Matomo's API `Live.getLastVisitsDetails` with `format=json`: an array of visits, each with its actions in order.
  *
- * The first page view of a visit gets the visit's campaign and referrer. Each visitor is a browser.
+ * A visit's first page view gets the visit's campaign and referrer. Each visitor is a browser.
  */
 import type { Row } from '../files/record.ts';
 import type { Format, Message, Outcome } from './format.ts';

@@ -89,7 +89,7 @@ export const posthog: Format = {
     if (timestamp === undefined) return [invalidField('timestamp', row.timestamp, aTime)];
     const [event, id] = [toText(row.event), toText(row.distinct_id)];
     if (event === undefined) return [invalidField('event', row.event, 'the event name')];
-    if (id === undefined) return [invalidField('distinct_id', row.distinct_id, 'the person’s ID')];
+    if (id === undefined) return [invalidField('distinct_id', row.distinct_id, "the person's ID")];
     const properties = parseProperties(row.properties);
     if (properties === undefined) return [invalidField('properties', row.properties, 'a JSON object')];
     const person = parseProperties(row.person_properties);
