@@ -243,7 +243,7 @@ export interface Store extends ReportFeed, ReportNames {
    * Throws Refusal('invalid_field') if the account already has `limits.notesPerAccount` notes.
    */
   createNote(request: Omit<Note, 'createdTime'> & { account: number; time: number }): Promise<Pick<Note, 'noteID'>>;
-  /** Returns the newest notes with from ≤ noteTime < to, newest first. */
+  /** Returns the latest notes with from ≤ noteTime < to, newest first. */
   listNotes(request: { account: number; from: number; to: number; limit: number }): Promise<Note[]>;
   /** Throws Refusal('unknown_note'). */
   deleteNote(request: { account: number; noteID: string }): Promise<void>;
@@ -726,7 +726,7 @@ export interface SavedView {
   readonly updatedTime: number;
 }
 
-/** A text at a point in time, for plots. */
+/** Text that marks a point in time on plots. */
 export interface Note {
   readonly noteID: string;
   readonly noteText: string;

@@ -15,8 +15,8 @@ const toText = (value: unknown): string =>
   );
 
 /**
- * Digests an account's settings, segments, views, notes, share links, events and contacts, as reads return them. `checksum` is
- * the hex SHA-256 of all results.
+ * Digests an account's settings, segments, views, notes, share links, events and contacts, as reads return them.
+ * `checksum` is the hex SHA-256 of all results.
  */
 export const digestAccount = async (
   store: Store,
