@@ -45,6 +45,11 @@ const nouns = [
     summary: "import other tools' files of events, and undo imports",
     load: () => import('./import.ts'),
   },
+  {
+    name: 'webhook',
+    summary: 'list webhooks and their messages, and send them again',
+    load: () => import('./webhook.ts'),
+  },
   { name: 'export', summary: 'export events to Parquet files', load: () => import('./export.ts') },
   { name: 'copy', summary: 'copy the database to PostgreSQL, or back', load: () => import('./copy.ts') },
   {
@@ -93,7 +98,7 @@ const createProgram = (): Command => {
 const wantsVersion = (args: readonly string[]): boolean => args.includes('--version') || args.includes('-V');
 
 /** The options of commands with an ID argument that take no value. */
-const flags = ['--descendants', '--json'];
+const flags = ['--descendants', '--failed', '--json'];
 
 /**
  * Moves IDs behind `--`: a nanoid can begin with a hyphen, which Commander would parse as an option. Option values stay
