@@ -74,6 +74,9 @@ export const limits = {
   webhooksPerAccount: 50,
   webhookURLLength: 2_048,
   eventNamesPerWebhook: 100,
+  /** Segments of all webhooks of one account, and the contacts in each. */
+  audiencesPerAccount: 10,
+  contactsPerAudience: 100_000,
   /** Failed deliveries per webhook that will be retried. Beyond this, no new messages are sent. */
   retriesPerWebhook: 1_000,
   /** Listed deliveries per webhook that failed every attempt. Beyond this, the oldest are deleted. */

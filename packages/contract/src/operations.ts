@@ -588,7 +588,8 @@ export const operations = {
   }),
   deleteSegment: post({
     summary: 'Delete a segment.',
-    details: 'Reports whose filters refer to the segment are rejected from then on.',
+    details:
+      'Reports whose filters refer to the segment are rejected from then on. A segment that a webhook sends can’t be deleted.',
     paths: ['/report/deleteSegment'],
     tokens: editors,
     refuses: ['unknown_segment'],
@@ -676,6 +677,7 @@ export const operations = {
       'Only this response contains the secret that signs each message (Standard Webhooks 1.0.0). The webhook sends what is stored from now on.',
     paths: ['/webhook/createWebhook'],
     tokens: server,
+    refuses: ['unknown_segment'],
     example: ['description', 'payload'],
     input: webhook.createWebhookInput,
     output: webhook.createWebhookOutput,
@@ -694,7 +696,7 @@ export const operations = {
     paths: ['/webhook/updateWebhook'],
     tokens: server,
     example: ['state'],
-    refuses: ['unknown_webhook'],
+    refuses: ['unknown_webhook', 'unknown_segment'],
     input: webhook.updateWebhookInput,
     output: webhook.updateWebhookOutput,
   }),

@@ -12,10 +12,19 @@ export const webhookTypes = [
   'contact.merged',
   'contact.unmerged',
   'contact.erased',
+  'contact.unsubscribed',
   'link.voided',
   'link.restored',
+  'segment.entered',
+  'segment.left',
+  'request.refused',
+  'quota.near',
 ] as const;
 export type WebhookType = (typeof webhookTypes)[number];
+export const audienceTypes = ['segment.entered', 'segment.left'] as const satisfies readonly WebhookType[];
+const isAudienceType = (type: string): boolean => (audienceTypes as readonly string[]).includes(type);
+export const audienceProblems = ['too_many_contacts', 'invalid_segment', 'report_too_slow', 'no_reports'] as const;
+export type AudienceProblem = (typeof audienceProblems)[number];
 export const webhookStates = ['active', 'paused', 'disabled'] as const;
 
 const urlForm = `must be an https URL of at most ${limits.webhookURLLength} characters, without a user name, password or fragment`;
@@ -43,6 +52,22 @@ const eventName = field.describe(
   ['Bought'],
 );
 const { attrID, attrValue } = field.attributeFilter('events');
+const segmentName = field.describe(
+  field.list(field.segmentName, limits.audiencesPerAccount),
+  'The segments whose new and former members are sent as `segment.entered` and `segment.left`.',
+  ['Teapot buyers'],
+);
+interface AudienceFields {
+  readonly type?: readonly string[] | undefined;
+  readonly segmentName?: readonly string[] | null | undefined;
+}
+/** Whether the fields name a segment if a type requires one. */
+export const hasAudience = ({ type = [], segmentName: names }: AudienceFields): boolean =>
+  !type.some(isAudienceType) || Boolean(names?.length);
+export const audienceProblem = {
+  path: ['segmentName'],
+  message: 'is required with `segment.entered` and `segment.left`',
+};
 const payload = field.describe(
   field.oneOf(['thin', 'full']),
   'Whether messages contain only IDs (`thin`, the default) or also the event or contact (`full`).',
@@ -60,9 +85,11 @@ export const createWebhookInput = z
     eventName: field.optional(eventName),
     attrID,
     attrValue,
+    segmentName: field.optional(segmentName),
     payload: field.optional(payload),
   })
-  .refine(field.isAttributePair, field.attributePairProblem);
+  .refine(field.isAttributePair, field.attributePairProblem)
+  .refine(hasAudience, audienceProblem);
 export const createWebhookOutput = response({ webhookID, secret });
 
 export const listWebhooksInput = z.object({});
@@ -79,6 +106,25 @@ export const listWebhooksOutput = response({
         ]),
         attrID: text('Only events with this attribute are sent; "": all.', 'product'),
         attrValue: text('Only events in which the attribute has this value are sent; "": all.', 'Stone teapot'),
+        segmentName: field.describe(z.array(z.string()), 'The segments whose changes are sent.', ['Teapot buyers']),
+        audience: z
+          .array(
+            z.object({
+              segmentName: responseText(field.segmentName),
+              contacts: count('The number of contacts in the segment when it was last compared.', 218),
+              comparedTime: isoTime(
+                'When the contacts in the segment were last compared with those that were sent. Absent until then.',
+              ).optional(),
+              problem: field
+                .describe(
+                  z.enum(audienceProblems),
+                  `Why the last comparison failed: the segment has more than ${limits.contactsPerAudience.toLocaleString('en')} contacts (\`too_many_contacts\`), its filter is no longer valid (\`invalid_segment\`), or its report was too slow or unavailable. It is repeated every few minutes.`,
+                  'too_many_contacts',
+                )
+                .optional(),
+            }),
+          )
+          .describe('The segments that are compared, sorted by name.'),
         payload: field.describe(z.enum(['thin', 'full']), 'Whether messages contain only IDs.', 'thin'),
         state: field.describe(
           z.enum(webhookStates),
@@ -98,6 +144,19 @@ export const listWebhooksOutput = response({
         lastSuccessTime: isoTime('When a delivery last succeeded. Absent if none has.').optional(),
         lastFailureTime: isoTime('When a delivery last failed. Absent if none has.').optional(),
         lastFailure: text('A description of the last failure; "" if there was none.', 'HTTP 503'),
+        skipped: z
+          .object({
+            events: count(
+              'The number of events of the account, whether the webhook’s filter matches them or not.',
+              120,
+            ),
+            fromSequence: count('The first of them.', 1_043),
+            throughSequence: count('The last of them.', 1_162),
+          })
+          .describe(
+            'Events that the retention period (RETENTION_DAYS) deleted before the webhook could send them. Absent if there are none.',
+          )
+          .optional(),
         previousSecretUntilTime: isoTime('After a rotation: until when the previous secret is valid.').optional(),
         createdTime: isoTime('When the webhook was created.'),
         updatedTime: isoTime('When the webhook was last changed.'),
@@ -118,6 +177,7 @@ export const updateWebhookInput = z.object({
     'With `attrID`: only events in which the attribute has this value; null: any value.',
     'Stone teapot',
   ),
+  segmentName: field.clearable(segmentName),
   payload: field.optional(payload),
   state: field.describe(
     field.optional(field.oneOf(['active', 'paused'])),

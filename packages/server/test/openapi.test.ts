@@ -356,6 +356,7 @@ describe('error responses', () => {
     unknown_segment: ({ name }) => {
       if (name === 'createShareLink') return { fields: { report: [sharedReport({ segment: unknownID })] } };
       if (name === 'searchContact') return { fields: { segment: unknownID } };
+      if (name.endsWith('Webhook')) return { fields: { type: ['segment.left'], segmentName: [unknownID] } };
       return {
         fields:
           name === 'deleteSegment' ? { segmentName: unknownID } : { filter: JSON.stringify({ segment: unknownID }) },

@@ -99,6 +99,8 @@ const groups = {
     webhooksPerAccount: 'Webhooks',
     webhookURLLength: 'Characters in a webhook’s URL',
     eventNamesPerWebhook: 'Event names in a webhook’s filter',
+    audiencesPerAccount: 'Segments of all webhooks of the account',
+    contactsPerAudience: 'Contacts in a segment of a webhook',
     retriesPerWebhook: 'Failed deliveries per webhook that will be retried; beyond this, no new messages are sent',
     failedDeliveriesPerWebhook: 'Listed deliveries per webhook that failed every attempt',
     deliveriesPerPage: 'Messages on one page of listWebhookDeliveries',

@@ -5,6 +5,7 @@ import type { Config } from '../config/config.ts';
 import type { Demo } from '../demo/demo.ts';
 import { createTraffic } from '../http/traffic.ts';
 import { startDeliveries } from '../http/webhooks/delivery.ts';
+import { startNotices } from '../http/webhooks/notices.ts';
 import { createSender } from '../http/webhooks/send.ts';
 import { createLog } from '../logging/log.ts';
 import type { Reports } from '../reports/queries.ts';
@@ -140,7 +141,14 @@ const serveStore = async ({ store, config, options, log, application, failure }:
   });
   const url = rootURL({ ...config, port });
   const stopRetentionJob = startRetentionJob(store, { days: config.retentionDays || undefined, log });
-  const stopDeliveries = startDeliveries({ store, send: sender.send, log });
+  const { startAudiences } = await import('../http/webhooks/audiences.ts');
+  const reports = options.reports ?? openedReports?.reports;
+  const webhookJobs = [
+    startDeliveries({ store, send: sender.send, log }),
+    startAudiences({ store, reports, log }),
+    startNotices({ store, log }),
+  ];
+  const stopWebhooks = () => Promise.all(webhookJobs.map((stopJob) => stopJob()));
   backups = startBackupSchedule?.();
   log.info({ address: url, database: config.databaseURL }, 'listening');
 
@@ -149,7 +157,7 @@ const serveStore = async ({ store, config, options, log, application, failure }:
     const drained = drain(drainMs, () => {
       stopping = true;
     });
-    const [cutOff] = await Promise.all([drained, stopRetentionJob(), stopDeliveries(), stop()]);
+    const [cutOff] = await Promise.all([drained, stopRetentionJob(), stopWebhooks(), stop()]);
     sender.close();
     // Stopped only after the last request, so that the last report is complete.
     await openedReports?.stop();

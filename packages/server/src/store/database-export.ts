@@ -21,6 +21,8 @@ export const exportedTables = [
   'webhook',
   'webhook_delivery',
   'webhook_fact',
+  'webhook_audience',
+  'webhook_member',
   'user',
   'contact',
   'contact_tag',

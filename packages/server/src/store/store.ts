@@ -40,6 +40,7 @@
  * | refused request | a write refused for its content; it is on its token's list and can be replayed after a fix   |
  * | import          | a file whose records are stored only once, and can be removed together                       |
  * | evicted         | removed from a full list of refused requests                                                 |
+ * | audience        | a segment whose new and former members a webhook sends                                       |
  * | fact            | a change that webhooks send; stored only for accounts with webhooks that want it             |
  */
 
@@ -49,7 +50,7 @@ import type { ContactStatus } from '@firsthand/contract/contact';
 import type { ErrorCode } from '@firsthand/contract/errors';
 import type { ImportKind, ImportState } from '@firsthand/contract/import';
 import type { ViewPage } from '@firsthand/contract/reports/view';
-import type { WebhookType } from '@firsthand/contract/webhook';
+import type { AudienceProblem, WebhookType } from '@firsthand/contract/webhook';
 import type { ContactField, PlainField } from '../identity/contact-view.ts';
 import type { StoreMeasures } from './measures.ts';
 import type { OwnershipRange, ReportFeed, ReportNames } from './report-feed.ts';
@@ -277,14 +278,16 @@ export interface Store extends ReportFeed, ReportNames {
   // Webhooks
   /**
    * Creates a webhook, which sends what is stored after the sequence `sentThrough`. Throws Refusal('invalid_field') if
-   * the account already has `limits.webhooksPerAccount` webhooks.
+   * the account already has `limits.webhooksPerAccount` webhooks or `limits.audiencesPerAccount` audiences,
+   * Refusal('unknown_segment') if its filter has a segment that is not saved.
    */
   createWebhook(request: NewWebhook): Promise<void>;
   /** Lists an account's webhooks, oldest first; without `account`, the active webhooks of all accounts. */
   listWebhooks(request: { account?: number | undefined }): Promise<Webhook[]>;
   /**
-   * Throws Refusal('unknown_webhook'). `state: 'active'` ends a wait after failures, and makes a disabled webhook
-   * resume where it stopped. With `sentThrough`, messages up to this sequence are not sent.
+   * Throws Refusal('unknown_webhook'), or a refusal of its audiences as in createWebhook. `state: 'active'` ends a wait
+   * after failures, and makes a disabled webhook resume where it stopped. With `sentThrough`, messages up to this sequence
+   * are not sent.
    */
   updateWebhook(
     request: Change & {
@@ -307,6 +310,8 @@ export interface Store extends ReportFeed, ReportNames {
     through: number;
     limit: number;
     recognized: boolean;
+    /** Includes facts for this webhook only. */
+    webhookID?: string | undefined;
   }): Promise<{ facts: Fact[]; through: number }>;
   /**
    * Lets a server send a webhook's messages until the time `until`. Returns false if the webhook is no longer active,
@@ -344,6 +349,51 @@ export interface Store extends ReportFeed, ReportNames {
     time: number;
   }): Promise<void>;
 
+  /** Lists the audiences of an account's webhooks, sorted by segmentName. */
+  listAudiences(request: { account: number }): Promise<Audience[]>;
+  /** Lists the audiences of active webhooks that are due to be compared, the longest due first. */
+  listDueAudiences(request: { time: number }): Promise<DueAudience[]>;
+  /**
+   * Sets the time of the next comparison. Returns false if another server has set it since `nextTime`, or if the webhook
+   * has not sent earlier changes yet.
+   */
+  claimAudience(request: { account: number; audience: number; nextTime: number; until: number }): Promise<boolean>;
+  /** Returns the numbers of the contacts that are in the audience by the facts recorded so far, in any order. */
+  listAudienceContacts(request: { account: number; audience: number }): Promise<number[]>;
+  /**
+   * Adds and removes contacts in one commit, with a fact for each contact that was not or was in the audience. Erased
+   * contacts are not added. Returns false if the audience no longer exists.
+   */
+  changeAudience(request: {
+    account: number;
+    audience: number;
+    entered: readonly number[];
+    left: readonly number[];
+    time: number;
+  }): Promise<boolean>;
+  /** Records the result of a comparison: the number of contacts in the segment, or a problem. */
+  recordComparison(request: {
+    account: number;
+    audience: number;
+    contacts: number;
+    problem: Audience['problem'];
+    time: number;
+  }): Promise<void>;
+
+  /**
+   * Records a fact with the number of refused requests on the lists of the account, by code, with from ≤ refusedTime <
+   * to; only once for each `to`, and not if there are none.
+   */
+  noticeRefusals(request: { account: number; from: number; to: number }): Promise<void>;
+  /** Records a fact that the account's storage has reached a percentage of its quota; at most once a day for each. */
+  noticeQuota(request: {
+    account: number;
+    percent: number;
+    storedBytes: number;
+    accountBytes: number;
+    time: number;
+  }): Promise<void>;
+
   /** Records when a proxy on a private address forwarded requests while TRUST_PROXY was not set; null clears it. */
   recordUnknownProxy(request: { seenTime: number | null }): Promise<void>;
   /** Returns the time recorded by `recordUnknownProxy`; null if there is none. */
@@ -375,7 +425,8 @@ export interface Store extends ReportFeed, ReportNames {
   countEvents(query: CountQuery): Promise<CountBucket[]>;
   /**
    * Deletes the oldest events received before `time`, up to `limit`, and requests refused before `time`, up to `limit`.
-   * Returns the larger of the two counts; if it equals `limit`, there might be more to delete.
+   * Returns the larger of the two counts; if it equals `limit`, there might be more to delete. Webhooks that have not
+   * sent the events yet count them as skipped.
    *
    * A received time after `now` comes from a server clock that was ahead. Such an event counts as received at the same
    * time as the next event with a plausible time. Throws Refusal('unavailable') while a cluster worker is unreachable.
@@ -784,6 +835,28 @@ export interface WebhookFilter {
   readonly eventNames?: readonly string[] | undefined;
   readonly attrID?: string | undefined;
   readonly attrValue?: string | undefined;
+  /** The segments to compare. */
+  readonly segmentNames?: readonly string[] | undefined;
+}
+
+/** A segment whose changes a webhook sends. */
+export interface Audience {
+  readonly webhookID: string;
+  readonly segmentName: string;
+  /** Null until the first comparison. */
+  readonly comparedTime: number | null;
+  /** The number of contacts at the last comparison. */
+  readonly contacts: number;
+  /** Why the last comparison failed; '' if it did not. */
+  readonly problem: AudienceProblem | '';
+}
+
+export interface DueAudience {
+  readonly account: number;
+  /** The number of the audience within the account. */
+  readonly audience: number;
+  readonly segmentName: string;
+  readonly nextTime: number;
 }
 
 export interface NewWebhook extends Omit<WebhookSettings, 'state'>, Change {
@@ -810,6 +883,10 @@ export interface Webhook extends WebhookSettings {
   /** The number of failed deliveries that will be retried, and the time of the next attempt. */
   readonly retrying: number;
   readonly nextRetryTime: number | null;
+  /** The number of events that retention deleted before they were sent, and their first and last sequence. */
+  readonly skippedEvents: number;
+  readonly skippedFrom: number;
+  readonly skippedThrough: number;
   readonly createdTime: number;
   readonly updatedTime: number;
 }

@@ -2,6 +2,7 @@
 import { describe } from 'vitest';
 import { describeAccountDeletion } from './accounts/account-deletion.ts';
 import { describeAccounts } from './accounts/accounts.ts';
+import { describeAudiences } from './accounts/audiences.ts';
 import { describeAudit } from './accounts/audit.ts';
 import { describeCatalogues } from './accounts/catalogues.ts';
 import { describeEntryMerges } from './accounts/entry-merges.ts';
@@ -56,6 +57,7 @@ const suites = [
   describeNotes,
   describeShareLinks,
   describeWebhooks,
+  describeAudiences,
   describeExpiry,
   describeEvents,
   describeEventNames,

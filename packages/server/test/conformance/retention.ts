@@ -1,9 +1,10 @@
+import type { WebhookType } from '@firsthand/contract/webhook';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { rowBytes } from '../../src/store/rules/row-bytes.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createFedAccount, expectAgreement, type FedAccount } from '../fixtures/reports/fed-account.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
-import { day, laptop } from '../fixtures/store.ts';
+import { day, laptop, newID } from '../fixtures/store.ts';
 import { type Open, useSites } from './sites.ts';
 
 export const describeRetention = (_: unknown, open: Open): void => {
@@ -68,6 +69,33 @@ export const describeRetention = (_: unknown, open: Open): void => {
       expect(await store.deleteEventsBefore({ time: other.time + 1, limit: 100 })).toBe(3);
       expect([await other.count(), await other.events()]).toEqual([0, []]);
       expect((await store.getAccount(other.account)).storedBytes).toBe(rowBytes.user);
+    });
+
+    test('counts the events that webhooks for events have not sent', async () => {
+      const [other, fresh] = [await createSite(store), await createSite(store)];
+      const createWebhook = async ({ account, time: created }: Site, type: WebhookType, sentThrough: number) => {
+        const settings = { url: 'https://crm.example/', description: '', filter: {}, payload: 'thin' } as const;
+        const webhookID = newID('webhook');
+        await store.createWebhook({ ...settings, account, webhookID, types: [type], sentThrough, time: created });
+        return webhookID;
+      };
+      const events = Array.from({ length: 4 }, () => ({}));
+      await fresh.server.logAt(fresh.time, ...events);
+      const sequences = (await fresh.events()).map(({ sequence }) => sequence);
+      const [first = 0] = sequences;
+      const last = sequences.at(-1) as number;
+      const behind = await createWebhook(fresh, 'event.logged', first);
+      await createWebhook(fresh, 'event.logged', last);
+      await createWebhook(fresh, 'contact.created', first);
+      await createWebhook(other, 'event.logged', 0);
+      for (const limit of [3, 100]) await store.deleteEventsBefore({ time: fresh.time + 1, limit });
+      const listSkipped = async ({ account }: Site) =>
+        (await store.listWebhooks({ account })).flatMap(({ webhookID, skippedEvents, skippedFrom, skippedThrough }) =>
+          skippedEvents > 0 ? [{ webhookID, skippedEvents, skippedFrom, skippedThrough }] : [],
+        );
+      const skipped = { skippedEvents: 3, skippedFrom: sequences[1], skippedThrough: last };
+      expect(await listSkipped(fresh)).toEqual([{ webhookID: behind, ...skipped }]);
+      expect(await listSkipped(other)).toEqual([]);
     });
   });
 

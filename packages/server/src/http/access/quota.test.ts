@@ -11,7 +11,7 @@ const hour = 3_600_000;
 const open = () => {
   const lines: { level: number; msg: string; accountUUID?: string }[] = [];
   const log = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) });
-  const state = { sizes: [] as number[], now: 0, broken: false, measures: 0 };
+  const state = { sizes: [] as number[], now: 0, broken: false, isDeaf: false, measures: 0, notices: [] as string[] };
   const measureAccounts = async () => {
     state.measures += 1;
     if (state.broken) throw new Error('away');
@@ -22,7 +22,11 @@ const open = () => {
     }));
   };
   const options = { accountBytes: 1_000, log, everyMilliseconds: 1, clock: () => state.now };
-  const quota = startQuota({ measureAccounts }, options);
+  const noticeQuota = async ({ account, percent }: { account: number; percent: number }) => {
+    state.notices.push(`account-${account}: ${percent} %`);
+    if (state.isDeaf) throw new Error('away');
+  };
+  const quota = startQuota({ measureAccounts, noticeQuota }, options);
   onTestFinished(() => quota.stop());
   const measured = async () => {
     const { measures } = state;
@@ -52,6 +56,7 @@ it('warns hourly about each account that is near or over its quota', async () =>
     'account-3: the account is over ACCOUNT_BYTES: new data is refused',
   ];
   expect(takeWarnings()).toEqual(both);
+  expect(state.notices).toEqual(['account-2: 80 %', 'account-3: 100 %']);
   state.sizes = [0, 1_000, 900];
   await measured();
   expect(takeWarnings()).toEqual([both[1]?.replace('3', '2'), both[0]?.replace('2', '3')]);
@@ -77,4 +82,16 @@ it('keeps the last measurement while the store cannot be read, and logs the erro
   state.sizes = [0];
   await measured();
   expect(quota.isOver(1)).toBe(false);
+});
+
+it('logs that the message about a quota could not be stored, and keeps measuring', async () => {
+  const { state, lines, quota, measured } = open();
+  state.isDeaf = true;
+  state.sizes = [1_000];
+  await measured();
+  expect(lines.map(({ msg }) => msg)).toEqual([
+    'the account is over ACCOUNT_BYTES: new data is refused',
+    'the message of webhooks about a quota could not be stored',
+  ]);
+  expect(quota.isOver(1)).toBe(true);
 });

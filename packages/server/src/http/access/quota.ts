@@ -22,20 +22,28 @@ interface QuotaOptions {
   readonly clock?: () => number;
 }
 
-/** Warns at most once an hour about each account that is near or over its quota. */
-const createWarnings = ({ accountBytes, log, clock }: Required<Omit<QuotaOptions, 'everyMilliseconds'>>) => {
+/** Warns at most once an hour about each account that is near or over its quota, in the log and by its webhooks. */
+const createWarnings = (
+  store: Pick<Store, 'noticeQuota'>,
+  { accountBytes, log, clock }: Required<Omit<QuotaOptions, 'everyMilliseconds'>>,
+) => {
   const warnedAt = new Map<string, number>();
-  const warn = (level: string, { accountUUID, storedBytes }: AccountSize, message: string) => {
+  const warn = async (level: string, { account, accountUUID, storedBytes }: AccountSize, message: string) => {
     const key = `${level} ${accountUUID}`;
     const now = clock();
     if (now - (warnedAt.get(key) ?? Number.NEGATIVE_INFINITY) < hourMilliseconds) return;
     warnedAt.set(key, now);
     log.warn({ accountUUID, storedBytes, accountBytes }, message);
+    const percent = level === 'over' ? 100 : nearQuotaFraction * 100;
+    await store.noticeQuota({ account, percent, storedBytes, accountBytes, time: Date.now() }).catch((err) => {
+      log.error({ err, accountUUID }, 'the message of webhooks about a quota could not be stored');
+    });
   };
-  return (size: AccountSize) => {
-    if (size.storedBytes >= accountBytes) warn('over', size, 'the account is over ACCOUNT_BYTES: new data is refused');
+  return async (size: AccountSize): Promise<void> => {
+    if (size.storedBytes >= accountBytes)
+      await warn('over', size, 'the account is over ACCOUNT_BYTES: new data is refused');
     else if (size.storedBytes >= accountBytes * nearQuotaFraction)
-      warn('near', size, 'the account is near ACCOUNT_BYTES');
+      await warn('near', size, 'the account is near ACCOUNT_BYTES');
   };
 };
 
@@ -44,17 +52,17 @@ const createWarnings = ({ accountBytes, log, clock }: Required<Omit<QuotaOptions
  * current measurement.
  */
 export const startQuota = (
-  store: Pick<Store, 'measureAccounts'>,
+  store: Pick<Store, 'measureAccounts' | 'noticeQuota'>,
   { accountBytes, log, everyMilliseconds = 5_000, clock = () => performance.now() }: QuotaOptions,
 ): Quota & { stop(): Promise<void> } => {
-  const warn = createWarnings({ accountBytes, log, clock });
+  const warn = createWarnings(store, { accountBytes, log, clock });
   let over = new Set<number>();
   let failing = false;
 
   const measure = async () => {
     const sizes = await store.measureAccounts();
     over = new Set(sizes.filter(({ storedBytes }) => storedBytes >= accountBytes).map(({ account }) => account));
-    sizes.forEach(warn);
+    await Promise.all(sizes.map(warn));
     failing = false;
   };
 

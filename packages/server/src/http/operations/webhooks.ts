@@ -1,9 +1,10 @@
 /** Creates, changes and tests webhooks, and lists their messages. */
 import { limits } from '@firsthand/contract/limits';
 import type { OutputOf } from '@firsthand/contract/operations';
+import { audienceProblem, hasAudience } from '@firsthand/contract/webhook';
 import { nanoid } from 'nanoid';
 import { Refusal } from '../../shared/refusal.ts';
-import type { Delivery, Store, Webhook, WebhookFilter } from '../../store/store.ts';
+import type { Audience, Delivery, Store, Webhook, WebhookFilter } from '../../store/store.ts';
 import { accountOf, auditFieldsOf, type Caller, type Handlers } from '../access/caller.ts';
 import { isoTime } from '../responses/iso-time.ts';
 import { buildBody, type Message, readLastSequence, readMessage, readMessages } from '../webhooks/messages.ts';
@@ -13,9 +14,22 @@ import { formatSecret, previousSecretUntil, signMessage } from '../webhooks/sign
 type ListedWebhook = OutputOf<'listWebhooks'>['webhook'][number];
 type ListedDelivery = OutputOf<'listWebhookDeliveries'>['delivery'][number];
 
-const toListed = (webhook: Webhook, time: number): ListedWebhook => {
-  const { eventNames = [], attrID = '', attrValue = '' } = webhook.filter;
-  const { disabledReason, waitUntil, lastSuccessTime, lastFailureTime } = webhook;
+const toListedAudience = ({
+  segmentName,
+  contacts,
+  comparedTime,
+  problem,
+}: Audience): ListedWebhook['audience'][number] => ({
+  segmentName,
+  contacts,
+  ...(comparedTime !== null && { comparedTime: isoTime(comparedTime) }),
+  ...(problem && { problem }),
+});
+
+const toListed = (webhook: Webhook, audiences: readonly Audience[], time: number): ListedWebhook => {
+  const { eventNames = [], attrID = '', attrValue = '', segmentNames = [] } = webhook.filter;
+  const { disabledReason, waitUntil, lastSuccessTime, lastFailureTime, skippedFrom, skippedThrough } = webhook;
+  const skipped = { events: webhook.skippedEvents, fromSequence: skippedFrom, throughSequence: skippedThrough };
   const previousUntil = previousSecretUntil(webhook, time);
   return {
     webhookID: webhook.webhookID,
@@ -24,6 +38,8 @@ const toListed = (webhook: Webhook, time: number): ListedWebhook => {
     type: [...webhook.types],
     eventName: [...eventNames],
     ...{ attrID, attrValue },
+    segmentName: [...segmentNames],
+    audience: audiences.filter(({ webhookID }) => webhookID === webhook.webhookID).map(toListedAudience),
     payload: webhook.payload,
     state: webhook.state,
     ...(disabledReason && { disabledReason }),
@@ -33,6 +49,7 @@ const toListed = (webhook: Webhook, time: number): ListedWebhook => {
     ...(lastSuccessTime !== null && { lastSuccessTime: isoTime(lastSuccessTime) }),
     ...(lastFailureTime !== null && { lastFailureTime: isoTime(lastFailureTime) }),
     lastFailure: webhook.lastFailure,
+    ...(skipped.events > 0 && { skipped }),
     ...(previousUntil !== undefined && { previousSecretUntilTime: isoTime(previousUntil) }),
     createdTime: isoTime(webhook.createdTime),
     updatedTime: isoTime(webhook.updatedTime),
@@ -43,12 +60,14 @@ const toFilter = (values: {
   eventName?: readonly string[] | null | undefined;
   attrID?: string | null | undefined;
   attrValue?: string | null | undefined;
+  segmentName?: readonly string[] | null | undefined;
 }): WebhookFilter => {
-  const { eventName, attrID, attrValue } = values;
+  const { eventName, attrID, attrValue, segmentName } = values;
   return {
     ...(eventName && eventName.length > 0 && { eventNames: eventName }),
     ...(attrID && { attrID }),
     ...(attrValue && { attrValue }),
+    ...(segmentName && segmentName.length > 0 && { segmentNames: [...new Set(segmentName)] }),
   };
 };
 
@@ -138,9 +157,9 @@ export const createWebhooks = (
 
   /** Lists failed deliveries and their messages. */
   const listFailed = async (webhook: Webhook, after: number, limit: number) => {
-    const { webhookID, account, sentThrough } = webhook;
+    const { webhookID, sentThrough } = webhook;
     const failed = await store.listDeliveries({ webhookID, after, limit });
-    const messages = await Promise.all(failed.map(({ sequence }) => readMessage(store, account, sequence)));
+    const messages = await Promise.all(failed.map(({ sequence }) => readMessage(store, webhook, sequence)));
     const found = messages.filter((message) => message !== undefined);
     const delivery = await toDeliveries(webhook, found, failed);
     const more = failed.length === limit;
@@ -148,11 +167,11 @@ export const createWebhooks = (
   };
 
   return {
-    createWebhook: async ({ url, description = '', type, eventName, attrID, attrValue, payload = 'thin' }, caller) => {
+    createWebhook: async ({ url, description = '', type, payload = 'thin', ...filterFields }, caller) => {
       checkURL(url);
       const account = accountOf(caller);
       const webhookID = nanoid();
-      const filter = toFilter({ eventName, attrID, attrValue });
+      const filter = toFilter(filterFields);
       const settings = { url, description, types: [...new Set(type)], filter, payload };
       const sentThrough = await readLastSequence(store, account);
       const change = auditFieldsOf(caller);
@@ -162,17 +181,26 @@ export const createWebhooks = (
     },
 
     listWebhooks: async (_, caller) => {
-      const webhooks = await store.listWebhooks({ account: accountOf(caller) });
-      return { webhook: webhooks.map((webhook) => toListed(webhook, caller.time)) };
+      const account = accountOf(caller);
+      const [webhooks, audiences] = await Promise.all([
+        store.listWebhooks({ account }),
+        store.listAudiences({ account }),
+      ]);
+      return { webhook: webhooks.map((webhook) => toListed(webhook, audiences, caller.time)) };
     },
 
     updateWebhook: async ({ webhookID, url, description, type, payload, state, ...filterChange }, caller) => {
       if (url !== undefined) checkURL(url);
       const before = await find(webhookID, caller);
-      const { eventNames, ...attribute } = before.filter;
-      const { eventName = eventNames, attrID = attribute.attrID, attrValue = attribute.attrValue } = filterChange;
+      const { eventNames, segmentNames, ...attribute } = before.filter;
+      const { eventName = eventNames, segmentName = segmentNames } = filterChange;
+      const { attrID = attribute.attrID, attrValue = attribute.attrValue } = filterChange;
       if (attrValue && !attrID)
         throw new Refusal('missing_field', { field: 'attrID', message: '`attrID` is required with `attrValue`' });
+      if (!hasAudience({ type: type ?? before.types, segmentName })) {
+        const message = `\`segmentName\` ${audienceProblem.message}`;
+        throw new Refusal('missing_field', { field: 'segmentName', message });
+      }
       const changesFilter = Object.values(filterChange).some((value) => value !== undefined);
       const changes = {
         // Messages that the webhook has already skipped stay skipped.
@@ -182,7 +210,7 @@ export const createWebhooks = (
         ...(type !== undefined && { types: [...new Set(type)] }),
         ...(payload !== undefined && { payload }),
         ...(state !== undefined && { state }),
-        ...(changesFilter && { filter: toFilter({ eventName, attrID, attrValue }) }),
+        ...(changesFilter && { filter: toFilter({ eventName, attrID, attrValue, segmentName }) }),
       };
       await store.updateWebhook({ webhookID, changes, ...auditFieldsOf(caller) });
       return { webhookID };

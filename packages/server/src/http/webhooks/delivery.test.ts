@@ -207,6 +207,18 @@ describe('deliveries', () => {
     expect(await find(webhookID)).toMatchObject({ failures: 0, waitUntil: 0, lastSuccessTime: time });
   });
 
+  it('store the cursor of a webhook without messages an hour after it has examined others', async () => {
+    const webhookID = await createWebhook({ types: ['contact.merged'] });
+    const { sentThrough } = await find(webhookID);
+    start();
+    const hasMoved = async () => {
+      await advance(3_600_000);
+      expect((await find(webhookID)).sentThrough).toBeGreaterThan(sentThrough);
+    };
+    await vi.waitFor(hasMoved, 10_000);
+    expect(sent).toEqual([]);
+  });
+
   it('send new messages while an endpoint rejects many others', async () => {
     const webhookID = await createWebhook();
     answer = ({ payload }) => (payload.data.eventID === 2 ? 400 : 200);

@@ -27,8 +27,12 @@ const concurrentPerAccount = 5;
 /** The minimum and maximum pause between checks for new messages. A commit ends the pause after the minimum. */
 const minCycleMilliseconds = 200;
 const maxCycleMilliseconds = 5_000;
-/** A webhook with no messages to send stores its cursor once per this many sequence numbers. */
+/**
+ * A webhook with no messages to send stores its cursor once per this many sequence numbers, and after this time.
+ * Otherwise the events that it has examined would count as skipped when retention deletes them.
+ */
 const sequencesPerSave = 10_000;
+const millisecondsPerSave = 3_600_000;
 
 /** The statuses that mean that an endpoint is overloaded. */
 const slowStatuses = [429, 502, 503, 504];
@@ -143,7 +147,18 @@ export const startDeliveries = ({
   const stopping = new AbortController();
   const { signal } = stopping;
   /** The last sequence number examined for each webhook, if it had no messages since its cursor. */
-  const examined = new Map<string, { readonly sentThrough: number; readonly through: number }>();
+  const examined = new Map<
+    string,
+    { readonly sentThrough: number; readonly through: number /** When the first was. */; readonly time: number }
+  >();
+  const examinedOf = ({ webhookID, sentThrough }: Webhook) => {
+    const last = examined.get(webhookID);
+    return last?.sentThrough === sentThrough ? last : undefined;
+  };
+  /** Whether a webhook must store the cursor up to which it has examined messages. */
+  const mustSave = (webhook: Webhook, through: number, time: number) =>
+    through - webhook.sentThrough >= sequencesPerSave ||
+    (through > webhook.sentThrough && time - (examinedOf(webhook)?.time ?? time) >= millisecondsPerSave);
   const running = new Map<string, { readonly account: number; readonly sent: Promise<void> }>();
   /** The webhooks whose last batch was retries: retries and new messages alternate. */
   const retriedLast = new Set<string>();
@@ -220,11 +235,11 @@ export const startDeliveries = ({
   };
 
   const readEntries = async (webhook: Webhook, time: number): Promise<Batch> => {
-    const { webhookID, account, sentThrough } = webhook;
+    const { webhookID, sentThrough } = webhook;
     const due = await store.listDeliveries({ webhookID, dueTime: time, limit: concurrentMessages });
     const readRetries = async (): Promise<Batch> => {
       const read = due.map(async (earlier) => {
-        const message = await readMessage(store, account, earlier.sequence);
+        const message = await readMessage(store, webhook, earlier.sequence);
         return { sequence: earlier.sequence, message, earlier };
       });
       retriedLast.add(webhookID);
@@ -233,8 +248,7 @@ export const startDeliveries = ({
     if (due.length > 0 && !retriedLast.delete(webhookID)) return readRetries();
     if (webhook.retrying >= limits.retriesPerWebhook)
       return due.length > 0 ? readRetries() : { entries: [], through: sentThrough, more: false };
-    const last = examined.get(webhookID);
-    const after = last?.sentThrough === sentThrough ? last.through : sentThrough;
+    const after = examinedOf(webhook)?.through ?? sentThrough;
     const { messages, through, more } = await readMessages(store, webhook, { after, limit: messagesPerBatch });
     if (messages.length === 0 && due.length > 0) return readRetries();
     const entries = messages.map((message) => ({ sequence: message.sequence, message }));
@@ -246,8 +260,8 @@ export const startDeliveries = ({
     const { webhookID, sentThrough } = webhook;
     const time = now();
     const { entries, through, more } = await readEntries(webhook, time);
-    if (entries.length === 0 && through - sentThrough < sequencesPerSave) {
-      examined.set(webhookID, { sentThrough, through });
+    if (entries.length === 0 && !mustSave(webhook, through, time)) {
+      examined.set(webhookID, { sentThrough, through, time: examinedOf(webhook)?.time ?? time });
       return more ? webhook : undefined;
     }
     const lease = { webhookID, server, sentThrough, time, until: time + leaseMilliseconds };
@@ -289,11 +303,12 @@ export const startDeliveries = ({
     const webhooks = await store.listWebhooks({});
     const time = now();
     const lastSequences = new Map<number, Promise<number>>();
-    const hasNew = async ({ webhookID, account, sentThrough }: Webhook) => {
+    const hasNew = async (webhook: Webhook) => {
+      const { account, sentThrough } = webhook;
       const last = lastSequences.get(account) ?? readLastSequence(store, account);
       lastSequences.set(account, last);
-      const seen = examined.get(webhookID);
-      return (await last) > (seen?.sentThrough === sentThrough ? seen.through : sentThrough);
+      const through = examinedOf(webhook)?.through ?? sentThrough;
+      return (await last) > through || mustSave(webhook, through, time);
     };
     const isDueNow = async (webhook: Webhook) => {
       const { webhookID, waitUntil, nextRetryTime } = webhook;

@@ -41,7 +41,7 @@ interface MessagePage {
 /** Reads about `limit` of a webhook's messages after a sequence number. */
 export const readMessages = async (
   store: MessageStore,
-  { account, types, filter }: Pick<Webhook, 'account' | 'types' | 'filter'>,
+  { account, webhookID, types, filter }: Pick<Webhook, 'account' | 'webhookID' | 'types' | 'filter'>,
   { after, limit }: { after: number; limit: number },
 ): Promise<MessagePage> => {
   const { eventNames = [], attrID, attrValue } = filter;
@@ -52,7 +52,7 @@ export const readMessages = async (
   const recognized = types.includes('contact.recognized');
   const wantsFacts = types.some((type) => type !== 'event.logged');
   const { facts, through } = wantsFacts
-    ? await store.listFacts({ account, after, through: page.through, limit, recognized })
+    ? await store.listFacts({ account, after, through: page.through, limit, recognized, webhookID })
     : { facts: [], through: page.through };
   const isWanted = (event: StoredEvent) =>
     event.sequence <= through && (eventNames.length <= 1 || eventNames.includes(event.eventName));
@@ -66,10 +66,10 @@ export const readMessages = async (
 /** Reads one message; undefined if it no longer exists, for example after an erasure. */
 export const readMessage = async (
   store: MessageStore,
-  account: number,
+  { account, webhookID }: Pick<Webhook, 'account' | 'webhookID'>,
   sequence: number,
 ): Promise<Message | undefined> => {
-  const range = { account, after: sequence - 1, through: sequence, limit: 1, recognized: true };
+  const range = { account, after: sequence - 1, through: sequence, limit: 1, recognized: true, webhookID };
   const [{ facts }, { events }] = await Promise.all([
     store.listFacts(range),
     store.getEvents({ account, order: 'asc', beyond: sequence - 1, limit: 1 }),

@@ -2,12 +2,14 @@
 import type { RequestOf, Store } from '../store.ts';
 import { createAccount, updateAccount } from './accounts.ts';
 import { addToImport } from './add-to-import.ts';
+import { changeAudience } from './audiences.ts';
 import { acceptClaim, voidClaim } from './claims.ts';
 import type { ContactParts } from './contact-store.ts';
 import { updateContact } from './contact-writes.ts';
 import { createContact } from './create-contact.ts';
 import { linkUser, unlinkUser, voidLinks } from './links.ts';
 import { mergeContact, unmergeContact } from './merges.ts';
+import { noticeQuota, noticeRefusals } from './notices.ts';
 import type { Operation } from './operation.ts';
 
 const writes = {
@@ -23,6 +25,9 @@ const writes = {
   mergeContact,
   unmergeContact,
   addToImport,
+  changeAudience,
+  noticeRefusals,
+  noticeQuota,
 };
 export type ContactWrite = keyof typeof writes;
 export const contactWriteNames = Object.keys(writes) as ContactWrite[];

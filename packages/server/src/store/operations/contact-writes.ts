@@ -140,6 +140,8 @@ export function* writeContact(
   if (isNew) yield* recordFact(contacts, { account, type: 'contact.created', contact, time: recordedTime });
   else if (updated.length > 0)
     yield* recordFact(contacts, { account, type: 'contact.updated', contact, detail: { updated }, time: recordedTime });
+  if (contactStatus === 'unsubscribed' && kept.contactStatus !== contactStatus)
+    yield* recordFact(contacts, { account, type: 'contact.unsubscribed', contact, time: recordedTime });
   return { contactUUID, updated, saved: { ...saved, contact } };
 }
 

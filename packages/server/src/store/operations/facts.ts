@@ -26,8 +26,8 @@ interface NewFact {
 const selectTypes = createQuery<{ types: string }>(() => 'SELECT types FROM webhook WHERE account = $1');
 const insertFact = createQuery<never>(
   () => `
-    INSERT INTO webhook_fact (account, sequence, type, contact, other, "user", detail, time)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    INSERT INTO webhook_fact (account, sequence, type, contact, other, "user", detail, time, "webhookID")
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 );
 
 /** Whether any of the account's webhooks, in any state, wants one of the types. */
@@ -36,11 +36,15 @@ function* isWanted(account: number, types: readonly WebhookType[]): Operation<bo
   return webhooks.some((webhook) => types.some((type) => webhook.types.includes(`"${type}"`)));
 }
 
-function* insert(source: SequenceSource, fact: NewFact): Operation<void> {
+function* insert(source: SequenceSource, fact: NewFact, webhookID: string | null = null): Operation<void> {
   const { account, type, contact = null, other = null, user = null, detail = {}, time } = fact;
   const sequence = yield* call(source.drawSequence);
-  yield* run(insertFact(account, sequence, type, contact, other, user, JSON.stringify(detail), time));
+  yield* run(insertFact(account, sequence, type, contact, other, user, JSON.stringify(detail), time, webhookID));
 }
+
+/** Records a fact for one webhook. */
+export const recordFactFor = (source: SequenceSource, webhookID: string, fact: NewFact): Operation<void> =>
+  insert(source, fact, webhookID);
 
 /** Records a fact if one of the account's webhooks wants it. Run it in the change's transaction. */
 export function* recordFact(source: SequenceSource, fact: NewFact): Operation<void> {
@@ -53,6 +57,13 @@ const deleteFactsOf = (['contact', 'other'] as const).map((column) =>
   createQuery<never>(
     ({ among }) => `DELETE FROM webhook_fact WHERE account = $1 AND ${column} ${among('$2', 'bigint')}`,
   ),
+);
+/** Removes erased contacts from all audiences, without facts. */
+const forgetMembers = createQuery<never>(
+  ({ among }) => `
+    DELETE FROM webhook_member
+    WHERE account = $1 AND audience IN (SELECT audience FROM webhook_audience WHERE account = $1)
+      AND contact ${among('$2', 'bigint')}`,
 );
 /** Ends the webhooks' leases, so that responses to the messages being sent are not stored. */
 const endLeases = createQuery<never>(() => 'UPDATE webhook SET "leasedUntil" = 0 WHERE account = $1');
@@ -72,8 +83,10 @@ export function* recordErasedContacts(
 ): Operation<void> {
   if ((yield* all(selectTypes(account))).length === 0) return;
   const erased = contacts.map(({ contact }) => contact);
-  for (const deleteFacts of deleteFactsOf) yield* run(deleteFacts(account, erased));
+  // First, because it also waits for changes of audiences in progress.
   yield* run(endLeases(account));
+  for (const deleteFacts of deleteFactsOf) yield* run(deleteFacts(account, erased));
+  yield* run(forgetMembers(account, erased));
   yield* run(clearResponses(account));
   if (!(yield* isWanted(account, ['contact.erased']))) return;
   for (const { contactUUID } of contacts)
@@ -100,7 +113,8 @@ const selectFacts = createQuery<FactRow>(
       o."contactUUID" AS "otherContactUUID", u."userUUID" AS "userUUID"
     FROM webhook_fact f ${joinContact('c', 'f.account', 'f.contact')} ${joinContact('o', 'f.account', 'f.other')}
     LEFT JOIN "user" u ON u.account = f.account AND u."user" = f."user"
-    WHERE f.account = $1 AND f.sequence > $2 AND f.sequence <= $3 ORDER BY f.sequence LIMIT $4`,
+    WHERE f.account = $1 AND f.sequence > $2 AND f.sequence <= $3 AND (f."webhookID" IS NULL OR f."webhookID" = $5)
+    ORDER BY f.sequence LIMIT $4`,
 );
 
 interface LinkRow {
@@ -152,9 +166,9 @@ const toRecognition = ({ sequence, time, verified, contactUUID, userUUID }: Link
       ];
 
 export function* listFacts(query: RequestOf<'listFacts'>): Operation<{ facts: Fact[]; through: number }> {
-  const { account, after, through, limit, recognized } = query;
+  const { account, after, through, limit, recognized, webhookID = null } = query;
   const range = [account, after, through, limit];
-  const facts = yield* all(selectFacts(...range));
+  const facts = yield* all(selectFacts(...range, webhookID));
   const links = recognized ? yield* all(selectLinks(...range)) : [];
   const ends = [facts, links].flatMap((rows) => (rows.length < limit ? [] : (rows.at(-1)?.sequence ?? [])));
   const end = Math.min(through, ...ends);

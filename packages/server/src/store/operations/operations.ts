@@ -1,6 +1,7 @@
 /** The store operations that are written once for both databases. Other operations are in each driver's folder. */
 import type { RequestOf, Store } from '../store.ts';
 import { findAccount, listAccounts } from './accounts.ts';
+import { claimAudience, listAudienceContacts, listAudiences, listDueAudiences, recordComparison } from './audiences.ts';
 import { listAudit, recordAudit } from './audit.ts';
 import { listCatalogue } from './catalogues.ts';
 import { deleteExpired } from './expiry.ts';
@@ -75,6 +76,8 @@ const writes = {
   leaseWebhook,
   recordDeliveries,
   resendDeliveries,
+  claimAudience,
+  recordComparison,
 };
 export type SharedWrite = keyof typeof writes;
 export const sharedWrites: OperationsOf<SharedWrite> = writes;
@@ -103,6 +106,9 @@ const reads = {
   listWebhooks,
   listFacts,
   listDeliveries,
+  listAudiences,
+  listDueAudiences,
+  listAudienceContacts,
 };
 export type SharedRead = keyof typeof reads;
 export const sharedReads: OperationsOf<SharedRead> = reads;

@@ -1,7 +1,7 @@
 /** The tables that shared operations use, as both databases define them. Times are in milliseconds since 1970. */
 import type { TokenKind } from '@firsthand/contract/account/tokens';
 import type { ColumnType, Generated } from 'kysely';
-import type { Import, MemberCredentials, SavedView, Webhook } from '../store.ts';
+import type { Audience, Import, MemberCredentials, SavedView, Webhook } from '../store.ts';
 
 /** SQLite returns 0 or 1. */
 type Flag = ColumnType<boolean | 0 | 1, boolean, boolean>;
@@ -146,7 +146,21 @@ export interface Schema {
     createdTime: number;
     createdBy: number | null;
     updatedTime: number;
+    skippedEvents: number;
+    skippedFrom: number;
+    skippedThrough: number;
   };
+  webhook_audience: {
+    account: number;
+    audience: number;
+    webhookID: string;
+    segmentName: string;
+    nextTime: number;
+    comparedTime: number | null;
+    contacts: number;
+    problem: Audience['problem'];
+  };
+  webhook_member: { account: number; audience: number; contact: number };
   webhook_delivery: {
     account: number;
     webhookID: string;

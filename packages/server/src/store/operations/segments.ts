@@ -2,6 +2,7 @@
 import { limits } from '@firsthand/contract/limits';
 import { Refusal } from '../../shared/refusal.ts';
 import type { RequestOf, SavedSegment } from '../store.ts';
+import { expediteAudiences, requireNoAudience } from './audiences.ts';
 import { all, db, lockAccount, type Operation, run } from './operation.ts';
 
 export function* saveSegment(request: RequestOf<'saveSegment'>): Operation<{ replaced: boolean }> {
@@ -21,10 +22,13 @@ export function* saveSegment(request: RequestOf<'saveSegment'>): Operation<{ rep
         conflict.columns(['account', 'segmentName']).doUpdateSet({ filter, updatedTime: time }),
       ),
   );
+  if (replaced) yield* expediteAudiences(account, segmentName);
   return { replaced };
 }
 
 export function* deleteSegment({ account, segmentName }: RequestOf<'deleteSegment'>): Operation<void> {
+  yield* lockAccount(account);
+  yield* requireNoAudience(account, segmentName);
   const deleted = yield* run(
     db.deleteFrom('report_segment').where('account', '=', account).where('segmentName', '=', segmentName),
   );

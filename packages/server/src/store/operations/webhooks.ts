@@ -6,6 +6,7 @@ import { limits } from '@firsthand/contract/limits';
 import { sql } from 'kysely';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Delivery, RequestOf, Webhook } from '../store.ts';
+import { replaceAudiences } from './audiences.ts';
 import { all, createQuery, db, first, lockAccount, type Operation, run } from './operation.ts';
 import { lockCreator } from './tokens.ts';
 
@@ -27,9 +28,11 @@ export function* createWebhook(request: RequestOf<'createWebhook'>): Operation<v
       ...{ state: 'active', disabledReason: '', failures: 0, waitUntil: 0 },
       ...{ secretTime: time, previousSecretTime: null, leasedBy: '', leasedUntil: 0 },
       ...{ lastSuccessTime: null, lastFailureTime: null, lastFailure: '' },
+      ...{ skippedEvents: 0, skippedFrom: 0, skippedThrough: 0 },
       ...{ createdTime: time, createdBy: by, updatedTime: time },
     }),
   );
+  yield* replaceAudiences(account, webhookID, { types, filter });
 }
 
 const toWebhook = (row: Omit<Webhook, 'types' | 'filter'> & { types: string; filter: string }): Webhook => ({
@@ -45,6 +48,7 @@ const selectWebhooks = () =>
     .select(['account', 'webhookID', 'url', 'description', 'types', 'filter', 'payload', 'state', 'disabledReason'])
     .select(['secretTime', 'previousSecretTime', 'sentThrough', 'failures', 'waitUntil', 'leasedBy', 'leasedUntil'])
     .select(['lastSuccessTime', 'lastFailureTime', 'lastFailure', 'createdTime', 'updatedTime'])
+    .select(['skippedEvents', 'skippedFrom', 'skippedThrough'])
     .select((eb) => {
       const retries = eb
         .selectFrom('webhook_delivery as d')
@@ -76,6 +80,8 @@ const advance = (sentThrough: number) => ({
 export function* updateWebhook(request: RequestOf<'updateWebhook'>): Operation<void> {
   const { account, webhookID, changes, time } = request;
   const { types, filter, sentThrough, ...columns } = changes;
+  const changesAudiences = types !== undefined || filter !== undefined;
+  if (changesAudiences) yield* lockAccount(account);
   const updated = yield* run(
     db
       .updateTable('webhook')
@@ -91,6 +97,10 @@ export function* updateWebhook(request: RequestOf<'updateWebhook'>): Operation<v
       .where('webhookID', '=', webhookID),
   );
   if (updated === 0) throw unknownWebhook();
+  if (!changesAudiences) return;
+  const [row] = yield* all(db.selectFrom('webhook').select(['types', 'filter']).where('webhookID', '=', webhookID));
+  const settings = { types: JSON.parse(row?.types ?? '[]'), filter: JSON.parse(row?.filter ?? '{}') };
+  yield* replaceAudiences(account, webhookID, settings);
 }
 
 export function* rotateWebhookSecret(request: RequestOf<'rotateWebhookSecret'>): Operation<{ secretTime: number }> {
@@ -186,6 +196,27 @@ export function* recordDeliveries(record: RequestOf<'recordDeliveries'>): Operat
   if (record.failed.some(({ nextTime }) => nextTime === null)) yield* run(trimFailed(webhookID));
   const recorded = yield* first(selectWebhooks().where('webhookID', '=', webhookID));
   return recorded && toWebhook(recorded);
+}
+
+const selectBehind = createQuery<{ webhookID: string; sentThrough: number; types: string }>(
+  () => 'SELECT "webhookID", "sentThrough", types FROM webhook WHERE account = $1 AND "sentThrough" < $2',
+);
+const addSkipped = createQuery<never>(
+  () => `
+    UPDATE webhook SET "skippedEvents" = "skippedEvents" + $2, "skippedThrough" = $4,
+      "skippedFrom" = CASE WHEN "skippedEvents" = 0 THEN $3 ELSE "skippedFrom" END
+    WHERE "webhookID" = $1`,
+);
+
+/** Records the events, ascending by sequence, that retention deletes before a webhook of the account has sent them. */
+export function* recordSkippedEvents(account: number, sequences: readonly number[]): Operation<void> {
+  const last = sequences.at(-1);
+  if (last === undefined) return;
+  for (const { webhookID, sentThrough, types } of yield* all(selectBehind(account, last))) {
+    if (!JSON.parse(types).includes('event.logged')) continue;
+    const skipped = sequences.filter((sequence) => sequence > sentThrough);
+    yield* run(addSkipped(webhookID, skipped.length, skipped[0], last));
+  }
 }
 
 export function* listDeliveries(query: RequestOf<'listDeliveries'>): Operation<Delivery[]> {

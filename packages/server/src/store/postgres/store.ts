@@ -468,6 +468,9 @@ export const openPostgres = async (databaseURL: string, opening: Opening): Promi
       deleteOf: sharedWrite(writes.deleteEventsBefore),
     }),
     addToImport: exclusiveWrite(writes.addToImport),
+    changeAudience: sharedWrite(writes.changeAudience),
+    noticeRefusals: sharedWrite(writes.noticeRefusals),
+    noticeQuota: sharedWrite(writes.noticeQuota),
     previewImport: exclusiveWrite(writes.previewImport),
     async undoImport(request) {
       const undone = await undo(request);

@@ -51,6 +51,7 @@ const click = (page: Page, name: string) => page.getByRole('button', { name, exa
 it('adds a webhook, shows its secret once, rotates it, pauses, edits and removes the webhook', async () => {
   const shop = await openWebhookShop();
   const receiver = await startReceiver();
+  await shop.api.createSegment({ segmentName: 'Teapot buyers', filter: { event: 'Purchased' } });
   const { page, signIn, complaints } = await openConsole(browser, shop);
   await signIn(shop.serverToken, 'settings?tab=webhooks');
   await waitForText(page, 'No webhooks');
@@ -112,6 +113,30 @@ it('adds a webhook, shows its secret once, rotates it, pauses, edits and removes
   await edit.getByLabel('The whole event or contact').check();
   await click(page, 'Save');
   await waitForText(page, 'A visitor is recognized as a contact. Messages contain the whole event or contact.');
+
+  await click(page, 'Edit Sales CRM');
+  await edit.getByLabel('Only with the attribute').selectOption('Revenue');
+  await edit.getByLabel('Only with the value').fill('19');
+  await edit.getByLabel('A contact leaves a segment').check();
+  await edit.getByLabel('Description').fill('');
+  await click(page, 'Save');
+  await edit.getByText('Choose at least one segment.').waitFor(soon);
+  await edit.getByLabel('Teapot buyers').check();
+  await page.evaluate(axe.source);
+  expect(await page.evaluate(violations)).toEqual([]);
+  await click(page, 'Save');
+  await waitForText(
+    page,
+    /An event is logged \(Purchased, with amount = 19\).*A contact leaves a segment \(Teapot buyers\)/,
+  );
+  await waitForText(page, /Segment “Teapot buyers”/);
+  const changed = { attrID: 'amount', attrValue: '19', segmentName: ['Teapot buyers'], description: '' };
+  expect((await shop.api.listWebhooks({})).webhook).toMatchObject([changed]);
+  await click(page, `Edit ${receiver.url}`);
+  await edit.getByLabel('Only with the attribute').selectOption('Any');
+  await edit.getByLabel('Description').fill('Sales CRM');
+  await click(page, 'Save');
+  await waitForText(page, /An event is logged \(Purchased\)/);
 
   await click(page, 'Remove Sales CRM');
   await page.getByRole('dialog', { name: 'Remove Sales CRM?' }).getByRole('button', { name: 'Remove webhook' }).click();

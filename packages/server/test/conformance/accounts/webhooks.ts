@@ -1,9 +1,10 @@
+import type { ErrorCode } from '@firsthand/contract/errors';
 import { limits } from '@firsthand/contract/limits';
 import { webhookTypes } from '@firsthand/contract/webhook';
 import { describe, expect, test, vi } from 'vitest';
 import type { Delivery, DeliveryRecord, NewWebhook, Webhook } from '../../../src/store/store.ts';
 import type { Site } from '../../fixtures/site.ts';
-import { ann, ben, expectRefusal, hashText, laptop, newID, phone } from '../../fixtures/store.ts';
+import { ann, ben, day, expectRefusal, hashText, hour, laptop, newID, phone } from '../../fixtures/store.ts';
 import { soon } from '../../fixtures/timeouts.ts';
 import type { NewSite } from '../sites.ts';
 
@@ -77,6 +78,7 @@ export const describeWebhooks = (newSite: NewSite): void => {
         ...{ state: 'active', disabledReason: '', failures: 0, waitUntil: 0, retrying: 0, nextRetryTime: null },
         ...{ secretTime: time, previousSecretTime: null, createdTime: time, updatedTime: time },
         ...{ lastSuccessTime: null, lastFailureTime: null, lastFailure: '', leasedBy: '', leasedUntil: 0 },
+        ...{ skippedEvents: 0, skippedFrom: 0, skippedThrough: 0 },
       });
       expect(await site.store.listWebhooks({ account: site.account })).toEqual([fields(first), fields(second)]);
     });
@@ -373,6 +375,52 @@ export const describeWebhooks = (newSite: NewSite): void => {
       expect(paged).toEqual(all.facts);
       const some = await store.listFacts({ account, after: sentThrough, through, limit: 100, recognized: false });
       expect(some.facts.map(({ type }) => type)).toEqual(['contact.created', 'contact.created']);
+    });
+
+    test('report a contact that becomes unsubscribed', async () => {
+      const site = await newSite();
+      const { account, server: caller } = site;
+      const { contactUUID } = await caller.createContact({ userUUID: null, address: ann });
+      const { sentThrough } = await createWebhook(site, { types: ['contact.unsubscribed'] });
+      for (const contactStatus of ['archived', 'unsubscribed', 'unsubscribed', 'active'] as const)
+        await site.update({ account, contactUUID, contactStatus });
+      expect(await factsAfter(site, sentThrough)).toEqual([{ type: 'contact.unsubscribed', contactUUID }]);
+    });
+
+    test('report refused requests by code, once for an hour with such requests', async () => {
+      const site = await newSite();
+      const { store, account, time, server: caller } = site;
+      const other = await newSite();
+      const { sentThrough } = await createWebhook(site, { types: ['request.refused'] });
+      const addRefused = (refusedTime: number, ...codes: ErrorCode[]) =>
+        store.addRefused({
+          ...{ account, token: caller.token, time: refusedTime, sender: 0, robot: false },
+          requests: codes.map((code) => ({ operation: 'logEvent', input: {}, address: null, code, message: 'no' })),
+        });
+      await addRefused(time, 'unknown_id', 'invalid_field', 'unknown_id');
+      await addRefused(time + hour, 'missing_field');
+      const notice = { account, from: time, to: time + hour };
+      for (const each of [notice, notice, { ...notice, account: other.account }]) await store.noticeRefusals(each);
+      await store.noticeRefusals({ account, from: time + 2 * hour, to: time + 3 * hour });
+      const [from, to] = [new Date(time).toISOString(), new Date(time + hour).toISOString()];
+      const requests = { invalid_field: 1, unknown_id: 2 };
+      expect(await factsAfter(site, sentThrough)).toEqual([{ type: 'request.refused', from, to, requests }]);
+    });
+
+    test('report storage near the quota once a day for each percentage', async () => {
+      const site = await newSite();
+      const { store, account, time } = site;
+      const { sentThrough } = await createWebhook(site, { types: ['quota.near'] });
+      const sizes = { storedBytes: 800, accountBytes: 1_000 };
+      const notice = (percent: number, at: number) => store.noticeQuota({ account, percent, ...sizes, time: at });
+      await notice(80, time);
+      await notice(80, time + day);
+      await notice(100, time + day);
+      await notice(80, time + day + 1);
+      await notice(80, time + 2 * day + 1);
+      expect(await factsAfter(site, sentThrough)).toEqual(
+        [80, 100, 80].map((percent) => ({ type: 'quota.near', percent, ...sizes })),
+      );
     });
 
     test('are stored only for the types that one of the account’s webhooks subscribes to', async () => {

@@ -6,7 +6,8 @@ import { api, messageOf } from '../../../api.ts';
 import { DialogForm } from '../../../parts/dialog-form.tsx';
 import { Field } from '../../../parts/field.tsx';
 import { account } from '../../../reading/account.ts';
-import { typeLabels, type Webhook, type WebhookType } from './webhook.ts';
+import { useFetch } from '../../../reading/use-fetch.ts';
+import { isAudienceType, typeLabels, type Webhook, type WebhookType } from './webhook.ts';
 import type { NewSecret } from './webhook-secret.tsx';
 
 const types = Object.keys(typeLabels) as WebhookType[];
@@ -55,15 +56,102 @@ const EventNames = ({ text, problem, change }: EventNamesProps) => {
   );
 };
 
-type Values = Pick<Webhook, 'url' | 'description' | 'type' | 'eventName' | 'payload'>;
-const blank: Values = { url: '', description: '', type: [], eventName: [], payload: 'thin' };
+interface AttributeProps {
+  readonly attrID: string;
+  readonly attrValue: string;
+  readonly problemOf: (name: 'attrID' | 'attrValue') => string | undefined;
+  readonly change: (changed: { readonly attrID?: string; readonly attrValue?: string }) => void;
+}
 
-/** Only the fields that differ, so that the form does not undo another owner's changes. */
+const Attribute = ({ attrID, attrValue, problemOf, change }: AttributeProps) => {
+  const listed = (account.value?.attr ?? []).filter(({ mergedInto }) => mergedInto === undefined);
+  const isListed = attrID === '' || listed.some((attr) => attr.attrID === attrID);
+  return (
+    <>
+      <Field label="Only with the attribute" problem={problemOf('attrID')}>
+        {(attributes) => (
+          <select
+            {...attributes}
+            value={attrID}
+            onChange={({ currentTarget: { value } }) =>
+              change(value ? { attrID: value } : { attrID: '', attrValue: '' })
+            }
+          >
+            <option value="">Any</option>
+            {!isListed && <option>{attrID}</option>}
+            {listed.map((attr) => (
+              <option key={attr.attrID} value={attr.attrID}>
+                {attr.attrName || attr.attrID}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      {attrID && (
+        <Field label="Only with the value" hint="Empty: any value." problem={problemOf('attrValue')}>
+          {(attributes) => (
+            <input
+              {...attributes}
+              type="text"
+              value={attrValue}
+              onInput={(event) => change({ attrValue: event.currentTarget.value })}
+            />
+          )}
+        </Field>
+      )}
+    </>
+  );
+};
+
+interface SegmentsProps {
+  readonly chosen: readonly string[];
+  readonly problem: string | undefined;
+  readonly change: (chosen: string[]) => void;
+}
+
+const Segments = ({ chosen, problem, change }: SegmentsProps) => {
+  const { value } = useFetch('segments', (signal) => api.listSegments({}, { signal }));
+  const names = new Set([...(value?.segment ?? []).map(({ segmentName }) => segmentName), ...chosen]);
+  return (
+    <fieldset class="kinds">
+      <legend>Of these segments</legend>
+      {value && names.size === 0 && <p class="soft">Save a filter as a segment first.</p>}
+      {[...names].map((name) => (
+        <label key={name} class="choice-line">
+          <input
+            type="checkbox"
+            checked={chosen.includes(name)}
+            onChange={({ currentTarget: { checked } }) =>
+              change([...chosen.filter((one) => one !== name), ...(checked ? [name] : [])])
+            }
+          />
+          <span>{name}</span>
+        </label>
+      ))}
+      {problem && (
+        <p class="field-problem" role="alert">
+          {problem}
+        </p>
+      )}
+    </fieldset>
+  );
+};
+
+type Values = Pick<
+  Webhook,
+  'url' | 'description' | 'type' | 'eventName' | 'attrID' | 'attrValue' | 'segmentName' | 'payload'
+>;
+const blank: Values = {
+  ...{ url: '', description: '', type: [], eventName: [], attrID: '', attrValue: '', segmentName: [] },
+  payload: 'thin',
+};
+
+/** Only the fields that differ, so that the form does not undo another owner's changes. Null clears a field. */
 const changesOf = (before: Values, values: Values): Partial<Values> =>
   Object.fromEntries(
-    Object.entries(values).filter(
-      ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name as keyof Values]),
-    ),
+    Object.entries(values)
+      .filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name as keyof Values]))
+      .map(([name, value]) => [name, value === '' ? null : value]),
   );
 
 interface WebhookFormProps {
@@ -82,15 +170,17 @@ export const WebhookForm = ({ webhook, close, reload, onSecret }: WebhookFormPro
   const [problem, setProblem] = useState<{ readonly field: string; readonly text: string }>();
   const [isBusy, setBusy] = useState(false);
   const set = (changed: Partial<Values>) => setValues({ ...values, ...changed });
-  const { url, description, type, payload } = values;
+  const { url, description, type, payload, attrID, attrValue, segmentName } = values;
   /** The error for a field. An error for `eventName[2]` is shown at `eventName`. */
   const problemOf = (name: keyof Values) => (problem?.field.startsWith(name) ? problem.text : undefined);
   const isOfField = problem !== undefined && Object.keys(blank).some((name) => problem.field.startsWith(name));
   const submit = async () => {
     if (type.length === 0) return setProblem({ field: 'type', text: 'Choose at least one.' });
+    if (type.some(isAudienceType) && segmentName.length === 0)
+      return setProblem({ field: 'segmentName', text: 'Choose at least one segment.' });
     setBusy(true);
     const filled: Values = {
-      ...{ url: url.trim(), description: description.trim(), type, payload },
+      ...{ url: url.trim(), description: description.trim(), type, payload, attrID, attrValue, segmentName },
       eventName: type.includes('event.logged') ? toNames(eventText) : values.eventName,
     };
     try {
@@ -157,10 +247,20 @@ export const WebhookForm = ({ webhook, close, reload, onSecret }: WebhookFormPro
               </span>
             </label>
             {each === 'event.logged' && type.includes(each) && (
-              <EventNames text={eventText} problem={problemOf('eventName')} change={setEventText} />
+              <>
+                <EventNames text={eventText} problem={problemOf('eventName')} change={setEventText} />
+                <Attribute attrID={attrID} attrValue={attrValue} problemOf={problemOf} change={set} />
+              </>
             )}
           </Fragment>
         ))}
+        {type.some(isAudienceType) && (
+          <Segments
+            chosen={segmentName}
+            problem={problemOf('segmentName')}
+            change={(chosen) => set({ segmentName: chosen })}
+          />
+        )}
         {typeProblem && (
           <p class="field-problem" role="alert">
             {typeProblem}

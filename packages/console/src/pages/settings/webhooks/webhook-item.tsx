@@ -7,7 +7,7 @@ import { act } from '../../../parts/notices.tsx';
 import { Badge, Problem, RelativeTime, Time } from '../../../parts/small.tsx';
 import { formatWhole } from '../../../reading/format.ts';
 import { Deliveries } from './deliveries.tsx';
-import { describeTypes, disabledReasons, nameOfWebhook, quote, type Webhook } from './webhook.ts';
+import { audienceProblems, describeTypes, disabledReasons, nameOfWebhook, quote, type Webhook } from './webhook.ts';
 import { WebhookForm } from './webhook-form.tsx';
 import type { NewSecret } from './webhook-secret.tsx';
 
@@ -27,7 +27,8 @@ const StateBadge = ({ webhook: { state, waitUntilTime } }: { readonly webhook: W
 };
 
 const State = ({ webhook }: { readonly webhook: Webhook }) => {
-  const { state, disabledReason, waitUntilTime, retrying, lastSuccessTime, lastFailureTime, lastFailure } = webhook;
+  const { state, disabledReason, waitUntilTime, retrying, lastSuccessTime, lastFailureTime, lastFailure, skipped } =
+    webhook;
   return (
     <p>
       {disabledReason && `${disabledReasons[disabledReason]} `}
@@ -37,6 +38,8 @@ const State = ({ webhook }: { readonly webhook: Webhook }) => {
           Waiting until <Time time={waitUntilTime} /> because messages failed.{' '}
         </>
       )}
+      {skipped &&
+        `${formatWhole(skipped.events)} ${skipped.events === 1 ? 'event was' : 'events were'} deleted by the retention period before they could be sent (sequences ${skipped.fromSequence} to ${skipped.throughSequence}). `}
       {retrying > 0 && `${formatWhole(retrying)} ${retrying === 1 ? 'message' : 'messages'} to retry. `}
       <span class="soft">
         {lastSuccessTime ? (
@@ -56,6 +59,24 @@ const State = ({ webhook }: { readonly webhook: Webhook }) => {
     </p>
   );
 };
+
+const Audiences = ({ webhook }: { readonly webhook: Webhook }) => (
+  <>
+    {webhook.audience.map(({ segmentName, contacts, comparedTime, problem }) => (
+      <p key={segmentName}>
+        Segment “{segmentName}” {problem && `${audienceProblems[problem]}. `}
+        {!problem && comparedTime && `had ${formatWhole(contacts)} ${contacts === 1 ? 'contact' : 'contacts'} `}
+        {!comparedTime && !problem && 'will be compared within a few minutes.'}
+        {comparedTime && (
+          <span class="soft">
+            {problem && 'Last compared '}
+            <RelativeTime time={comparedTime} />.
+          </span>
+        )}
+      </p>
+    ))}
+  </>
+);
 
 type TestResult = ResponseFor<'testWebhook'> | { readonly problem: string };
 
@@ -151,6 +172,7 @@ export const WebhookItem = (props: WebhookItemProps) => {
         {payload === 'thin' ? 'IDs only' : 'the whole event or contact'}.
       </p>
       <State webhook={webhook} />
+      <Audiences webhook={webhook} />
       {previousSecretUntilTime && (
         <p class="soft">
           Messages are signed with both secrets until <Time time={previousSecretUntilTime} form="long" />.

@@ -3,7 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { describeTypes, toRuns, type Webhook } from './webhook.ts';
 
 describe('describeTypes', () => {
-  const webhook = { type: ['event.logged', 'contact.merged'], eventName: [], attrID: '', attrValue: '' } as const;
+  const webhook = {
+    type: ['event.logged', 'contact.merged', 'segment.left'],
+    eventName: [],
+    attrID: '',
+    attrValue: '',
+    segmentName: ['Buyers'],
+  } as const;
 
   it.each([
     [{}, 'An event is logged'],
@@ -14,6 +20,7 @@ describe('describeTypes', () => {
     expect(describeTypes({ ...webhook, ...conditions } as unknown as Webhook)).toEqual([
       words,
       'Two contacts are merged',
+      'A contact leaves a segment (Buyers)',
     ]);
   });
 });

@@ -13,8 +13,13 @@ export const typeLabels: Readonly<Record<WebhookType, string>> = {
   'contact.merged': 'Two contacts are merged',
   'contact.unmerged': 'A merge of two contacts is undone',
   'contact.erased': 'A contact is erased',
+  'contact.unsubscribed': 'A contact unsubscribes',
   'link.voided': 'A visitor’s link to a contact is ignored',
   'link.restored': 'An ignored link is restored',
+  'segment.entered': 'A contact enters a segment',
+  'segment.left': 'A contact leaves a segment',
+  'request.refused': 'Requests were refused, once an hour',
+  'quota.near': 'The storage reaches 80 % or 100 % of its quota',
 };
 
 export const disabledReasons: Readonly<Record<NonNullable<Webhook['disabledReason']>, string>> = {
@@ -25,11 +30,22 @@ export const disabledReasons: Readonly<Record<NonNullable<Webhook['disabledReaso
 
 export const nameOfWebhook = ({ description, url }: Pick<Webhook, 'description' | 'url'>): string => description || url;
 
+export const isAudienceType = (type: WebhookType): boolean => type.startsWith('segment.');
+
+export const audienceProblems: Readonly<Record<NonNullable<Webhook['audience'][number]['problem']>, string>> = {
+  too_many_contacts: 'has more than 100,000 contacts, so its changes are not sent',
+  invalid_segment: 'has a filter that can’t be used; save it again',
+  report_too_slow: 'takes too long to compute; use a narrower filter',
+  no_reports: 'can’t be computed, because reports are not available',
+};
+
 /** Describes what a webhook sends: `An event is logged (Bought, with plan = pro)`. */
-export const describeTypes = ({ type, eventName, attrID, attrValue }: Webhook): string[] =>
+export const describeTypes = ({ type, eventName, attrID, attrValue, segmentName }: Webhook): string[] =>
   type.map((each) => {
-    const conditions = [...eventName, attrID && `with ${attrID}${attrValue && ` = ${attrValue}`}`].filter(Boolean);
-    return typeLabels[each] + (each === 'event.logged' && conditions.length > 0 ? ` (${conditions.join(', ')})` : '');
+    const attribute = attrID && `with ${attrID}${attrValue && ` = ${attrValue}`}`;
+    const ofEvents = each === 'event.logged' ? [...eventName, attribute].filter(Boolean) : [];
+    const conditions = isAudienceType(each) ? segmentName : ofEvents;
+    return typeLabels[each] + (conditions.length > 0 ? ` (${conditions.join(', ')})` : '');
   });
 
 const maxQuoted = 200;

@@ -119,13 +119,18 @@ const simpleTables: readonly CopiedTable[] = [
   {
     from: 'webhook',
     columns:
-      'webhookID account url description types filter payload state disabledReason secretTime previousSecretTime sentThrough failures waitUntil lastSuccessTime lastFailureTime lastFailure leasedBy leasedUntil createdTime createdBy updatedTime',
+      'webhookID account url description types filter payload state disabledReason secretTime previousSecretTime sentThrough failures waitUntil lastSuccessTime lastFailureTime lastFailure leasedBy leasedUntil createdTime createdBy updatedTime skippedEvents skippedFrom skippedThrough',
   },
   {
     from: 'webhook_delivery',
     columns: 'account webhookID sequence attempts firstTime lastTime nextTime httpStatus error response',
   },
-  { from: 'webhook_fact', columns: 'account sequence type contact other user detail time' },
+  { from: 'webhook_fact', columns: 'account sequence type contact other user detail time webhookID' },
+  {
+    from: 'webhook_audience',
+    columns: 'account audience webhookID segmentName nextTime comparedTime contacts problem',
+  },
+  { from: 'webhook_member', columns: 'account audience contact' },
   { from: 'user', to: 'user_name', columns: 'userUUID account user' },
   { from: 'user', columns: 'user account userUUID firstDay lastDay createdTime' },
   { from: 'contact', to: 'contact_name', columns: 'contactUUID account contact' },

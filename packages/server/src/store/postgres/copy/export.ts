@@ -72,12 +72,16 @@ const rowsSQL: Readonly<Record<ExportedTable, string>> = {
   webhook: `
     SELECT "webhookID", account, url, description, types, filter, payload, state, "disabledReason", "secretTime", "previousSecretTime",
       "sentThrough", failures, "waitUntil", "lastSuccessTime", "lastFailureTime", "lastFailure", "leasedBy", "leasedUntil",
-      "createdTime", "createdBy", "updatedTime"
+      "createdTime", "createdBy", "updatedTime", "skippedEvents", "skippedFrom", "skippedThrough"
     FROM webhook`,
   webhook_delivery: `
     SELECT account, "webhookID", sequence, attempts, "firstTime", "lastTime", "nextTime", "httpStatus", error, response
     FROM webhook_delivery`,
-  webhook_fact: 'SELECT account, sequence, type, contact, other, "user", detail, time FROM webhook_fact',
+  webhook_fact: 'SELECT account, sequence, type, contact, other, "user", detail, time, "webhookID" FROM webhook_fact',
+  webhook_audience: `
+    SELECT account, audience, "webhookID", "segmentName", "nextTime", "comparedTime", contacts, problem
+    FROM webhook_audience`,
+  webhook_member: 'SELECT account, audience, contact FROM webhook_member',
   // `days` is 0: the days between the first and last are unknown (store/sqlite/contacts/active-days.ts).
   user: 'SELECT "user", account, "userUUID", "firstDay", "lastDay", 0 AS days, "createdTime" FROM "user"',
   contact: `

@@ -12,6 +12,7 @@ import {
   findUndoing,
   type UndoParts,
 } from '../../operations/undo-import.ts';
+import { recordSkippedEvents } from '../../operations/webhooks.ts';
 import type { ClaimRow } from '../../rules/claims.ts';
 import { isExternalIDVerified } from '../../rules/contact-keys.ts';
 import { claimName, handleName } from '../../rules/erased-names.ts';
@@ -392,7 +393,10 @@ export const createErasures = (parts: ErasureParts) => {
       { time, maxEvents, maxRefused, now = Infinity }: OldOfAccount,
     ): Promise<{ events: number; refused: number }> {
       await setLocally(db, orderedEventSettings);
-      const events = await deleteEvents(db, undefined, await findOldEvents(db, { time, limit: maxEvents, now }));
+      const old = await findOldEvents(db, { time, limit: maxEvents, now });
+      const sequences = old.map(({ sequence }) => sequence).sort((a, b) => a - b);
+      await runOperation(db, recordSkippedEvents(db.account, sequences));
+      const events = await deleteEvents(db, undefined, old);
       // Deletes refused requests too, because they are stored no longer than events.
       return { events, refused: await refused.evictBefore(db, time, maxRefused) };
     },

@@ -11,12 +11,13 @@ import {
   findStretch,
   findUndoing,
 } from '../../operations/undo-import.ts';
+import { recordSkippedEvents } from '../../operations/webhooks.ts';
 import type { Import, NewErasure, RequestOf } from '../../store.ts';
 import type { RefusedWriter } from '../accounts/refused-requests.ts';
 import type { ContactFinder } from '../contacts/contact-finder.ts';
 import { createMergeReader } from '../contacts/contact-rows.ts';
 import type { Connection } from '../database/connection.ts';
-import type { EventLogWriter, Source } from '../event-log/event-log.ts';
+import { type EventLogWriter, factsAt, type Source } from '../event-log/event-log.ts';
 import type { Dedup } from '../events/dedup.ts';
 import type { Rollups } from '../events/rollups.ts';
 import { createOperationRunner } from '../transactions/operations.ts';
@@ -286,6 +287,11 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     deleteEventsBefore({ time, limit, now = Infinity }: { time: number; limit: number; now?: number }): number {
       log.flush();
       const places = findOld({ time, limit, now });
+      const events = places.map(({ stored, index }) => factsAt(stored.block, index));
+      for (const [account, group] of groupBy(events, (event) => event.account)) {
+        const sequences = group.map(({ sequence }) => sequence).sort((a, b) => a - b);
+        runOperation(recordSkippedEvents(account, sequences));
+      }
       deleteEvents(places);
       // Applies the retention period to refused requests too.
       return Math.max(places.length, refused.evictBefore(time, limit));
