@@ -40,6 +40,7 @@ export const errors = {
   unknown_member: { status: 404, when: 'no member of the account has this memberID' },
   unknown_refused: { status: 404, when: 'no refused request in the account has this refusedID' },
   unknown_webhook: { status: 404, when: 'no webhook in the account has this webhookID' },
+  unknown_notification: { status: 404, when: 'no notification in the account has this notificationID' },
   unknown_import: { status: 404, when: 'no import in the account has this importID' },
   unknown_entry: { status: 404, when: 'the catalogue has no entry with this ID' },
   unknown_view: { status: 404, when: 'no view in the account has this name' },
@@ -62,6 +63,10 @@ export const errors = {
   id_in_use: {
     status: 409,
     when: 'the profile, tag, attribute or event ID to remove is part of a merge, or is used by a contact or an event and `force` is not set',
+  },
+  no_mail: {
+    status: 409,
+    when: 'the server cannot send mails: the operator sets SMTP_URL, MAIL_FROM and CONSOLE_ORIGIN, and restarts it',
   },
   import_undone: { status: 409, when: 'the import was undone, or is being undone: create a new import' },
   erased_contact: { status: 410, when: 'the contact was erased' },

@@ -249,6 +249,7 @@ export const memberID = serviceID('The member.', 'm9Tn2kQwYb5rEv7uJc1Lz');
 export const shareID = serviceID('Identifies a share link without revealing its secret.', 's7Tn2kQwYb5rEv7uJc1Lz');
 export const noteID = serviceID('The note.', 'n6Tn2kQwYb5rEv7uJc1Lz');
 export const webhookID = serviceID('The webhook.', 'w3Tn2kQwYb5rEv7uJc1Lz');
+export const notificationID = serviceID('The notification.', 'n6Tn2kQwYb5rEv7uJc1Lz');
 export const importID = serviceID('The import.', 'i5Tn2kQwYb5rEv7uJc1Lz');
 export const linkID = serviceID('The link.', '1042');
 export const claimID = serviceID(

@@ -88,6 +88,10 @@ export const limits = {
   webhookResponseLength: 1_000,
   /** How long a webhook's previous secret stays valid after a rotation. */
   webhookRotationHours: 24,
+  /** Notifications of one account, reports of one, and the JSON of its reports. */
+  notificationsPerAccount: 50,
+  reportsPerNotification: 12,
+  notificationBytes: 64 * 1024,
   /** Members in an account, including invited ones. */
   membersPerAccount: 200,
   passkeysPerMember: 10,

@@ -259,6 +259,7 @@ const tags = [
   { name: 'Contact', description: 'People, and the browsers that belong to them.' },
   { name: 'Import', description: 'Event and contact files, whose data can be removed together.' },
   { name: 'Webhook', description: 'Sending events and contact changes to other systems.' },
+  { name: 'Notification', description: 'Digests of reports and alerts, sent to members by mail.' },
   { name: 'User', description: 'Browsers: sharing a userUUID across several domains.' },
   { name: 'Account', description: 'The account, its catalogues, its tokens and its audit log.' },
 ];

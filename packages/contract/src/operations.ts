@@ -15,6 +15,7 @@ import { pageNames } from './identifiers.ts';
 import * as imports from './import.ts';
 import { limits } from './limits.ts';
 import * as link from './link.ts';
+import * as notification from './notification.ts';
 import * as note from './reports/note.ts';
 import * as people from './reports/people.ts';
 import * as report from './reports/report.ts';
@@ -744,6 +745,42 @@ export const operations = {
     refuses: ['unknown_webhook'],
     input: webhook.resendWebhookInput,
     output: webhook.resendWebhookOutput,
+  }),
+  createNotification: post({
+    summary: 'Create a notification: a digest of reports by mail, or an alert.',
+    details:
+      'Mails are sent to members of the account who have confirmed their address. Each mail has a link that unsubscribes its recipient.',
+    paths: ['/notification/createNotification'],
+    tokens: editors,
+    example: ['every', 'recipient'],
+    refuses: ['unknown_segment', 'unknown_member', 'no_mail'],
+    input: notification.createNotificationInput,
+    output: notification.createNotificationOutput,
+  }),
+  listNotifications: get({
+    summary: 'List the notifications of the account, oldest first.',
+    paths: ['/notification/listNotifications'],
+    tokens: readers,
+    input: notification.listNotificationsInput,
+    output: notification.listNotificationsOutput,
+  }),
+  updateNotification: post({
+    summary: 'Rename, pause or resume a notification, or change its recipients.',
+    details: 'Fields that are absent do not change.',
+    paths: ['/notification/updateNotification'],
+    tokens: editors,
+    example: ['state'],
+    refuses: ['unknown_notification', 'unknown_member', 'no_mail'],
+    input: notification.updateNotificationInput,
+    output: notification.updateNotificationOutput,
+  }),
+  deleteNotification: post({
+    summary: 'Delete a notification. Mails that are not sent yet are discarded.',
+    paths: ['/notification/deleteNotification'],
+    tokens: editors,
+    refuses: ['unknown_notification'],
+    input: notification.deleteNotificationInput,
+    output: notification.deleteNotificationOutput,
   }),
 } as const satisfies Record<string, Operation>;
 

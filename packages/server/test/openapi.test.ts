@@ -97,6 +97,7 @@ describe('the OpenAPI document’s examples', () => {
     'importID',
     'webhookID',
     'noteID',
+    'notificationID',
   ];
   const operationReference: { readonly [Name in OperationName]?: string } = {
     unlinkUser: 'userUUID',
@@ -259,13 +260,15 @@ describe('error responses', () => {
   let failWith: (error: Error | undefined) => void;
   let full: Scene;
   let throttled: Scene;
+  let mute: Scene;
   beforeAll(async () => {
     ({ limited, failWith } = await openLimited());
+    mute = await openScene({ mail: false });
     full = await openScene({ quota: { accountBytes: 1, isOver: () => true } });
     throttled = await openScene({ rateLimits: { ...noRateLimits, unknownToken: { perSecond: 0.001, burst: 1 } } });
     await throttled.get('/account/getAccount', { tokenUUID: unknownToken });
   });
-  afterAll(() => Promise.all([limited, full, throttled].map(({ close }) => close())));
+  afterAll(() => Promise.all([limited, full, throttled, mute].map(({ close }) => close())));
 
   const unknownID = 'there-is-nobody-here';
   const unknownToken = 'server_thereisnosuchtokenhere';
@@ -337,14 +340,21 @@ describe('error responses', () => {
     unknown_link: () => ({ fields: { linkID: '999999' } }),
     unknown_claim: () => ({ fields: { claimID: unknownID } }),
     unknown_refused: () => ({ fields: { refusedID: '999999' } }),
-    unknown_member: () => ({ fields: { memberID: unknownID } }),
+    unknown_member: ({ name }) => ({
+      fields: name.endsWith('Notification') ? { recipient: [unknownID] } : { memberID: unknownID },
+    }),
     unknown_entry: ({ name }) => ({
       fields: name === 'mergeEntry' ? { entryID: unknownID } : { otherEntryID: unknownID },
     }),
     unknown_webhook: ({ name }) => ({
       fields: { webhookID: unknownID, ...(name === 'resendWebhook' && { sequence: 1 }) },
     }),
+    unknown_notification: () => ({ fields: { notificationID: unknownID } }),
     unknown_import: () => ({ fields: { importID: unknownID } }),
+    no_mail: async ({ name }) => {
+      const fields = await smallestInput[name](scene, 'server');
+      return { in: mute, token: mute.tokens.server, fields: { ...fields, recipient: [unknownID] } };
+    },
     import_undone: async () => {
       const { importID } = await smallestInput.undoImport(scene, 'server');
       await scene.post('/import/undoImport', { tokenUUID: scene.tokens.server, importID });
@@ -357,6 +367,10 @@ describe('error responses', () => {
       if (name === 'createShareLink') return { fields: { report: [sharedReport({ segment: unknownID })] } };
       if (name === 'searchContact') return { fields: { segment: unknownID } };
       if (name.endsWith('Webhook')) return { fields: { type: ['segment.left'], segmentName: [unknownID] } };
+      if (name === 'createNotification') {
+        const report = { title: 'Pages', operation: 'reportTotals', request: { filter: { segment: unknownID } } };
+        return { fields: { kind: 'digest', every: 'week', report: [report] }, without: ['hours'] };
+      }
       return {
         fields:
           name === 'deleteSegment' ? { segmentName: unknownID } : { filter: JSON.stringify({ segment: unknownID }) },

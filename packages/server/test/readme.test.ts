@@ -40,6 +40,8 @@ let serving: Serving;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'firsthand-readme-'));
   const env = { DATABASE_URL: `sqlite:${join(folder, 'firsthand.db')}`, PORT: '0', LOG_LEVEL: 'error' };
+  const mail = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'reports@shop.example' };
+  Object.assign(env, mail, { CONSOLE_ORIGIN: 'https://console.shop.example' });
   const reports = createFakeReports();
   serving = await serve(readConfig({ ...env, OPERATOR_TOKEN: operatorToken }), { demo: true, reports });
 });

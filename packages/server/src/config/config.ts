@@ -54,6 +54,7 @@ const reservedSegments = new Set([
     'createContact',
     'event',
     'logEvent',
+    'notification',
     'report',
     'subscriber',
     'user',
@@ -126,6 +127,24 @@ const contact = z
   .string()
   .regex(/^[!-~]{1,500}$/)
   .refine(isContact);
+
+/** A mail server as a URL with host and, optionally, port, user name and password. */
+const smtpURL = z
+  .string()
+  .max(1_000)
+  .refine((text) => /^smtps?:\/\/[^/]/.test(text) && URL.canParse(text))
+  .transform((text) => new URL(text))
+  .refine(({ hostname, pathname, search, hash }) => hostname !== '' && /^\/?$/.test(pathname) && search + hash === '');
+
+/** `name <address>`, or an address. */
+const sender = z
+  .string()
+  .max(400)
+  .regex(/^(?:[^\p{Cc}\p{Cf}<>"]{0,100}<[^\s<>"@,;]{1,64}@[\w.-]{1,190}>|[^\s<>"@,;]{1,64}@[\w.-]{1,190})$/u)
+  .transform((text) => {
+    const [, name = '', address = text] = /^(.*)<(.*)>$/.exec(text) ?? [];
+    return { name: name.trim(), address };
+  });
 
 export interface Setting {
   readonly variable: string;
@@ -360,6 +379,25 @@ export const settings = {
     form: 'an https origin, such as https://firsthand.shop.example',
     schema: consoleOrigin,
   },
+  smtpURL: {
+    variable: 'SMTP_URL',
+    flag: '--smtp-url <url>',
+    means: 'mail server for digests, alerts and confirmations; without it, no mails are sent',
+    form:
+      'smtp://host:port (STARTTLS) or smtps://host:port (TLS), with user:password@ before the host if the server requires ' +
+      'them, such as smtp://reports:secret@mail.shop.example:587',
+    schema: smtpURL,
+    needs: 'mailFrom',
+    secret: true,
+  },
+  mailFrom: {
+    variable: 'MAIL_FROM',
+    flag: '--mail-from <address>',
+    means: 'sender of the mails',
+    form: 'an e-mail address, or a name and an address, such as Firsthand <reports@shop.example>',
+    schema: sender,
+    needs: 'smtpURL',
+  },
   securityContact: {
     variable: 'SECURITY_CONTACT',
     flag: '--security-contact <uri>',
@@ -474,6 +512,12 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>, fl
     throw new BadConfiguration(
       'GEO_HEADER (or --geo-header) requires TRUST_PROXY (or --trust-proxy): any client can send the header, so it is read only ' +
         'from trusted proxies',
+    );
+  }
+  if (config.smtpURL !== undefined && config.consoleOrigin === undefined) {
+    throw new BadConfiguration(
+      'SMTP_URL (or --smtp-url) requires CONSOLE_ORIGIN (or --console-origin): mails link to the console, and to a page that ' +
+        'unsubscribes their recipient',
     );
   }
   if (config.metricsPort !== undefined && config.metricsPort !== 0 && config.metricsPort === config.port) {

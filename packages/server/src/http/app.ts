@@ -28,6 +28,7 @@ import { healthRoute, readinessRoute } from './health.ts';
 import { createMcpRoute } from './mcp/mcp-route.ts';
 import { createTokenCheck, type MetricsAccess, metricsRoute } from './metrics.ts';
 import { isForScript, missingScriptRoute } from './missing-script.ts';
+import { createMailLinkRoutes } from './notifications/link-routes.ts';
 import { documentRoute } from './openapi-document.ts';
 import { createOperationRoute } from './operation-route.ts';
 import { noFacts, type ServiceFacts } from './operations/accounts/service.ts';
@@ -63,6 +64,8 @@ export interface AppOptions extends CountrySources {
   readonly quota?: Quota | undefined;
   /** Sends webhook messages; by default, only to public addresses. */
   readonly sender?: Sender;
+  /** Whether the server sends mails; false by default. */
+  readonly mail?: boolean;
   /** Called when a valid token has arrived on a connection. */
   readonly vouch?: ((socket: Socket) => void) | undefined;
   /** Records token uses. If absent, uses in the last 30 s are lost when the server stops. */
@@ -190,6 +193,7 @@ export const createApp = ({
   reports,
   quota,
   sender = createSender({}),
+  mail = false,
   countryOf,
   countryHeader,
   vouch,
@@ -212,12 +216,25 @@ export const createApp = ({
   const operationRoute = createOperationRoute(accepting);
   const console = createConsole({
     ...reading,
-    ...{ store, addressOf, prefixOf, agentOf, passwords, signInCodes, consoleOrigin, sampleShop },
+    ...{ store, addressOf, prefixOf, agentOf, passwords, signInCodes, consoleOrigin, sampleShop, mail },
     requestAddress: createRequestAddress(trustProxy),
     unknownTokenRate: rateLimits.unknownToken,
   });
   const { handlers, replies } = createOperationReplies({
-    ...{ store, log, rateLimits, reports, quota, sender, traffic, countryOf, serviceFacts, refusedPages, isStopping },
+    ...{
+      store,
+      log,
+      rateLimits,
+      reports,
+      quota,
+      sender,
+      mail,
+      traffic,
+      countryOf,
+      serviceFacts,
+      refusedPages,
+      isStopping,
+    },
   });
 
   const sharedViews = createSharedRoutes({
@@ -256,7 +273,9 @@ export const createApp = ({
   add('/readyz', readinessRoute(store, isStopping));
   add('/openapi.json', documentRoute(base));
   if (securityContact !== undefined) app.all(securityTextPath, serve(securityTextRoute(securityContact, now)));
-  for (const { path, route } of [...console, ...sharedViews, ...fileRoutes(files, paths)]) add(path, route);
+  const mailLinks = createMailLinkRoutes({ store, now });
+  for (const { path, route } of [...console, ...sharedViews, ...mailLinks, ...fileRoutes(files, paths)])
+    add(path, route);
   if (metrics !== undefined) {
     const serveMetrics = serve(metricsRoute(metrics));
     const isAllowed = createTokenCheck(metrics.token);

@@ -60,6 +60,7 @@ interface ApplicationOptions {
     | 'retentionDays'
     | 'backupDir'
     | 'backupEvery'
+    | 'smtpURL'
   >;
   readonly log: Logger;
   readonly isStopping: () => boolean;
@@ -146,6 +147,7 @@ export const loadApplication = async (withDemo: boolean) => {
       metrics,
       reports,
       sender,
+      mail: config.smtpURL !== undefined,
       securityContact: config.securityContact,
       serviceFacts: {
         retentionDays: config.retentionDays ?? 0,

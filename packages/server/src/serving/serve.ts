@@ -14,6 +14,7 @@ import type { Store } from '../store/store.ts';
 import { loadApplication } from './application.ts';
 import { trackConnections } from './drain.ts';
 import { checkListen, listen } from './listen.ts';
+import { startMails } from './mails.ts';
 import { registerOperatorToken } from './operator-token.ts';
 import { openReports } from './reports.ts';
 import { startRetentionJob } from './retention-job.ts';
@@ -149,6 +150,11 @@ const serveStore = async ({ store, config, options, log, application, failure }:
     startNotices({ store, log }),
   ];
   const stopWebhooks = () => Promise.all(webhookJobs.map((stopJob) => stopJob()));
+  const mailing = {
+    ...{ store, config, log, root: consoleRootURL({ ...config, port }) },
+    reports: { store: openedReports?.store ?? store, reports },
+  };
+  const stopMails = await startMails(mailing);
   backups = startBackupSchedule?.();
   log.info({ address: url, database: config.databaseURL }, 'listening');
 
@@ -157,7 +163,7 @@ const serveStore = async ({ store, config, options, log, application, failure }:
     const drained = drain(drainMs, () => {
       stopping = true;
     });
-    const [cutOff] = await Promise.all([drained, stopRetentionJob(), stopWebhooks(), stop()]);
+    const [cutOff] = await Promise.all([drained, stopRetentionJob(), stopWebhooks(), stopMails(), stop()]);
     sender.close();
     // Stopped only after the last request, so that the last report is complete.
     await openedReports?.stop();

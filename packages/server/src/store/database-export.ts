@@ -23,6 +23,8 @@ export const exportedTables = [
   'webhook_fact',
   'webhook_audience',
   'webhook_member',
+  'notification',
+  'notification_mail',
   'user',
   'contact',
   'contact_tag',

@@ -41,6 +41,7 @@
  * | import          | a file whose records are stored only once, and can be removed together                       |
  * | evicted         | removed from a full list of refused requests                                                 |
  * | audience        | a segment whose new and former members a webhook sends                                       |
+ * | notification    | a digest or an alert, which is sent to members by mail                                       |
  * | fact            | a change that webhooks send; stored only for accounts with webhooks that want it             |
  */
 
@@ -49,6 +50,7 @@ import type { TokenKind } from '@firsthand/contract/account/tokens';
 import type { ContactStatus } from '@firsthand/contract/contact';
 import type { ErrorCode } from '@firsthand/contract/errors';
 import type { ImportKind, ImportState } from '@firsthand/contract/import';
+import type { MailedOperation, NotificationKind, NotificationSettings } from '@firsthand/contract/notification';
 import type { ViewPage } from '@firsthand/contract/reports/view';
 import type { AudienceProblem, WebhookType } from '@firsthand/contract/webhook';
 import type { ContactField, PlainField } from '../identity/contact-view.ts';
@@ -392,6 +394,70 @@ export interface Store extends ReportFeed, ReportNames {
     storedBytes: number;
     accountBytes: number;
     time: number;
+  }): Promise<void>;
+
+  // Notifications
+  /**
+   * Creates a notification. Recipients who have not confirmed their address are asked to by a mail, at most once a day.
+   * Throws Refusal('unknown_member') for a recipient who is not a member or has not joined, and Refusal('invalid_field')
+   * if the account already has `limits.notificationsPerAccount` notifications, and Refusal('missing_field') if there are
+   * neither `recipients` nor a member.
+   */
+  createNotification(request: NewNotification): Promise<void>;
+  /** Lists an account's notifications, oldest first. `by`: the session whose member is marked. */
+  listNotifications(request: { account: number; by: number | null }): Promise<ListedNotification[]>;
+  /** Throws Refusal('unknown_notification'), and Refusal('unknown_member') like `createNotification`. */
+  updateNotification(
+    request: Change & {
+      account: number;
+      notificationID: string;
+      changes: Partial<Pick<Notification, 'notificationName' | 'recipients' | 'state' | 'dueTime'>>;
+    },
+  ): Promise<void>;
+  /** Throws Refusal('unknown_notification'). */
+  deleteNotification(request: Change & { account: number; notificationID: string }): Promise<void>;
+  /**
+   * Adds a member to the recipients, or removes it. Returns false if there is no such notification, or no such member
+   * who has joined. With `account`, only for notifications of that account.
+   */
+  setRecipient(request: {
+    account?: number | undefined;
+    notificationID: string;
+    memberID: string;
+    isRecipient: boolean;
+    time: number;
+  }): Promise<boolean>;
+  /** Records that a member has confirmed the e-mail address. Returns false if there is no such member. */
+  confirmMember(request: { memberID: string; time: number }): Promise<boolean>;
+  /** Lists active notifications that are due, of all accounts, in the order of `dueTime`. */
+  listDueNotifications(request: { time: number; limit: number }): Promise<DueNotification[]>;
+  /**
+   * Moves a notification from `dueTime` to `nextTime` and, with an occasion, adds a mail for each recipient who has
+   * confirmed. Returns false, and does nothing, if it is no longer active or due at `dueTime`: another server was
+   * faster, or it was changed.
+   */
+  claimNotification(request: {
+    notificationID: string;
+    dueTime: number;
+    nextTime: number;
+    time: number;
+    activeSince: number | null;
+    occasion: Occasion | null;
+    /** Why the condition could not be checked. */
+    failure?: string | undefined;
+  }): Promise<boolean>;
+  /** Lists mails whose next attempt is due, of all accounts, in the order of `nextTime`. */
+  listDueMails(request: { time: number; limit: number }): Promise<DueMail[]>;
+  /** Moves a mail from `nextTime` to `until`. Returns false, and does nothing, if it is not at `nextTime`. */
+  claimMail(request: { mailID: string; nextTime: number; until: number }): Promise<boolean>;
+  /** Records an attempt. `nextTime` null: deletes the mail. Does nothing if the mail is not at `claimedUntil`. */
+  recordMail(request: {
+    mailID: string;
+    claimedUntil: number;
+    time: number;
+    sent: boolean;
+    failure?: string | undefined;
+    nextTime: number | null;
   }): Promise<void>;
 
   /** Records when a proxy on a private address forwarded requests while TRUST_PROXY was not set; null clears it. */
@@ -819,6 +885,88 @@ export interface ListedShareLink extends ShareLink {
   /** The member who created it in a console session. */
   readonly memberID: string | null;
   readonly lastUsedTime: number | null;
+}
+
+/** A report in the mails of a notification. */
+export interface MailedReport {
+  readonly title: string;
+  readonly operation: MailedOperation;
+  /** A validated request, without its range. */
+  readonly request: Readonly<Record<string, unknown>>;
+}
+
+export interface Notification {
+  readonly account: number;
+  readonly notificationID: string;
+  readonly notificationName: string;
+  readonly kind: NotificationKind;
+  readonly settings: NotificationSettings;
+  readonly page: ViewPage;
+  readonly query: string;
+  readonly reports: readonly MailedReport[];
+  /** The memberIDs of the members who receive the mails. They may include members who were removed. */
+  readonly recipients: readonly string[];
+  readonly state: 'active' | 'paused';
+  /** When the next digest is sent or the condition is next checked. */
+  readonly dueTime: number;
+  /** Null unless the condition of an alert holds. */
+  readonly activeSince: number | null;
+  readonly lastSentTime: number | null;
+  readonly lastFailureTime: number | null;
+  readonly lastFailure: string;
+  readonly createdTime: number;
+  readonly updatedTime: number;
+}
+
+export interface NewNotification
+  extends Change,
+    Pick<
+      Notification,
+      'account' | 'notificationID' | 'notificationName' | 'kind' | 'settings' | 'page' | 'query' | 'reports'
+    > {
+  /** The default is the member of the session `by`. */
+  readonly recipients?: readonly string[] | undefined;
+  readonly dueTime: number;
+}
+
+export interface ListedNotification extends Omit<Notification, 'recipients'> {
+  readonly recipients: readonly { readonly memberID: string; readonly confirmed: boolean; readonly self?: true }[];
+  /** The number of mails that are not sent yet. */
+  readonly waiting: number;
+}
+
+/** The account data that mails depend on. */
+interface MailAccount {
+  readonly accountName: string;
+  readonly accountOrigin: readonly string[];
+  readonly accountTimezone: string;
+}
+
+export interface DueNotification extends Notification, MailAccount {}
+
+/** Why a mail is sent. Times are in milliseconds since 1970. */
+export type Occasion =
+  /** A digest of the day or week before `time`. */
+  | { readonly type: 'digest'; readonly time: number }
+  /** An alert that begins or ends; `count` and `earlier` are what was counted. */
+  | {
+      readonly type: 'started' | 'ended';
+      readonly time: number;
+      readonly since: number;
+      readonly count: number;
+      readonly earlier?: number | undefined;
+    }
+  /** The member is asked to confirm the address. */
+  | { readonly type: 'confirmation'; readonly time: number };
+
+export interface DueMail extends DueNotification {
+  readonly mailID: string;
+  readonly memberID: string;
+  readonly occasion: Occasion;
+  readonly attempts: number;
+  readonly nextTime: number;
+  /** Undefined: the member was removed. */
+  readonly member: { readonly emailaddress: string; readonly memberName: string } | undefined;
 }
 
 export interface WebhookSettings {

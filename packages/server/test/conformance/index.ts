@@ -9,6 +9,7 @@ import { describeEntryMerges } from './accounts/entry-merges.ts';
 import { describeExpiry } from './accounts/expiry.ts';
 import { describeMembers } from './accounts/members.ts';
 import { describeNotes } from './accounts/notes.ts';
+import { describeNotifications } from './accounts/notifications.ts';
 import { describePasskeys } from './accounts/passkeys.ts';
 import { describeSegments } from './accounts/segments.ts';
 import { describeShareLinks } from './accounts/share-links.ts';
@@ -58,6 +59,7 @@ const suites = [
   describeShareLinks,
   describeWebhooks,
   describeAudiences,
+  describeNotifications,
   describeExpiry,
   describeEvents,
   describeEventNames,

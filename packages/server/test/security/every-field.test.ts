@@ -77,9 +77,13 @@ const anyText: Readonly<Record<string, 200 | 404>> = {
 };
 
 describe('every operation’s fields', () => {
-  /** Deletes a webhook, because an account has a limited number of webhooks. */
-  const deleteWebhook = (webhookID: unknown) =>
-    scene.post('/webhook/deleteWebhook', { tokenUUID: scene.tokens.server, webhookID });
+  /** Deletes what a request created, because an account has a limited number of webhooks and notifications. */
+  const deleteCreated = async ({ webhookID, notificationID }: Fields) => {
+    const tokenUUID = scene.tokens.server;
+    if (webhookID !== undefined) await scene.post('/webhook/deleteWebhook', { tokenUUID, webhookID });
+    if (notificationID !== undefined)
+      await scene.post('/notification/deleteNotification', { tokenUUID, notificationID });
+  };
 
   const fill = async (name: OperationName, field: string, value: string, way: 'body' | 'query') => {
     const operation: Operation = operations[name];
@@ -94,13 +98,13 @@ describe('every operation’s fields', () => {
       // Removes the member, because an account has a limited number of members.
       if (input.memberID !== undefined)
         await scene.post('/account/removeMember', { tokenUUID: scene.tokens[kind], memberID: input.memberID });
-      await deleteWebhook(input.webhookID ?? response.body.webhookID);
+      await deleteCreated({ ...response.body, ...input });
       return response;
     }
     const text = value.startsWith('"') ? (JSON.parse(value) as string) : value;
     const query = new URLSearchParams(toStrings({ ...input, [field]: text.slice(0, 900).toWellFormed() }));
     const response = await scene.send(`${path}?${query}`, { method: operation.methods[0] });
-    await deleteWebhook(input.webhookID ?? response.body.webhookID);
+    await deleteCreated({ ...response.body, ...input });
     return response;
   };
 

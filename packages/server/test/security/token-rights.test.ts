@@ -9,7 +9,7 @@ import { operationPaths, readText } from './tools/service.ts';
 const readable = [
   ...['getAccount', 'getContact', 'searchContact', 'getEvent', 'countEvents', 'streamEvents'],
   ...['reportTotals', 'reportBreakdown', 'reportFunnel', 'reportRetention', 'reportPeople', 'reportLive'],
-  ...['listSegments', 'listViews', 'listNotes'],
+  ...['listSegments', 'listViews', 'listNotes', 'listNotifications'],
 ];
 
 /** An editor's additional operations. updateAccount is tested in detail below. */
@@ -19,6 +19,7 @@ const editable = [
   ...['mergeEntry', 'unmergeEntry'],
   ...['createView', 'deleteView', 'createShareLink', 'listShareLinks', 'revokeShareLink'],
   ...['createNote', 'deleteNote'],
+  ...['createNotification', 'updateNotification', 'deleteNotification'],
   ...['createImport', 'importContacts', 'listImports', 'undoImport'],
 ];
 

@@ -39,7 +39,7 @@ export const exitingWithoutDescriptors: readonly Change[] = [
 export const stoppingWithoutWaiting: readonly Change[] = [
   {
     file: 'serving/serve.ts',
-    from: 'await Promise.all([drained, stopRetentionJob(), stopWebhooks(), stop()])',
+    from: 'await Promise.all([drained, stopRetentionJob(), stopWebhooks(), stopMails(), stop()])',
     to: '(server.closeAllConnections(), server.close(), [0])',
   },
 ];

@@ -35,6 +35,8 @@ interface Dependencies {
   /** The origin whose pages may sign in, in addition to pages on this machine. */
   readonly consoleOrigin: string | undefined;
   readonly sampleShop: SampleShop | undefined;
+  /** Whether the server sends mails. */
+  readonly mail: boolean;
   readonly now: () => number;
 }
 

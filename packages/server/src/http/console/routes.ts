@@ -14,6 +14,7 @@ import type { BudgetOf } from '../request/parsing-budget.ts';
 import { type Exchange, jsonResponse } from '../responses/responses.ts';
 import type { Route } from '../routes.ts';
 import { hasConsoleHeader, isFromConsole, sessionCookie } from './cookie.ts';
+import { requiredText } from './form-fields.ts';
 import type { Invitations } from './invitations.ts';
 import type { MemberPasswords } from './member-passwords.ts';
 import { createPageSessions } from './page-sessions.ts';
@@ -24,7 +25,10 @@ import type { Sessions } from './sessions.ts';
 import type { SignIn } from './sign-in.ts';
 
 interface Dependencies {
-  readonly store: Pick<Store, 'listPasskeys' | 'addPasskey' | 'removePasskey' | 'listMembers' | 'changePassword'>;
+  readonly store: Pick<
+    Store,
+    'listPasskeys' | 'addPasskey' | 'removePasskey' | 'listMembers' | 'changePassword' | 'setRecipient'
+  >;
   readonly signIn: SignIn;
   readonly memberPasswords: Pick<MemberPasswords, 'hashNewPassword'>;
   readonly invitations: Invitations;
@@ -37,6 +41,8 @@ interface Dependencies {
   /** The origin whose pages may sign in, in addition to pages on this machine. */
   readonly consoleOrigin: string | undefined;
   readonly sampleShop: SampleShop | undefined;
+  /** Whether the server sends mails. */
+  readonly mail: boolean;
   readonly now: () => number;
 }
 
@@ -72,6 +78,7 @@ export const createConsoleRoutes = ({
   budgetOf,
   consoleOrigin,
   sampleShop,
+  mail,
   now,
 }: Dependencies): readonly { readonly path: string; readonly route: Route }[] => {
   const pageSessions = createPageSessions({ sessions, consoleOrigin, now });
@@ -85,6 +92,23 @@ export const createConsoleRoutes = ({
     const { memberID, account, by } = await memberOfPage(c);
     const password = await memberPasswords.hashNewPassword(fields, c, { account, memberID });
     await store.changePassword({ account, memberID, password, by, time: now() });
+    return jsonResponse(exchange, { status: '200' });
+  };
+
+  /** Adds the page's member to the recipients of a notification, or removes it. */
+  const subscribe: PostHandler = async (c, exchange, fields) => {
+    const session = await pageSessions.ofPage(c);
+    const member = await sessions.memberOf(session);
+    if (!member) {
+      const message = 'only members can subscribe; this session was started with a token';
+      throw new Refusal('token_kind', { message });
+    }
+    const isRecipient = fields.subscribed === true;
+    if (isRecipient && !mail) throw new Refusal('no_mail');
+    const { account } = session.access;
+    const notificationID = requiredText(fields, 'notificationID');
+    const change = { account, notificationID, memberID: member.memberID, isRecipient, time: now() };
+    if (!(await store.setRecipient(change))) throw new Refusal('unknown_notification', { field: 'notificationID' });
     return jsonResponse(exchange, { status: '200' });
   };
 
@@ -135,6 +159,7 @@ export const createConsoleRoutes = ({
       signInAs(c, exchange, [await invitations.join(fields, c)]),
     ),
     postOfPage('/console/password', changePassword),
+    postOfPage('/console/subscribe', subscribe),
     postOfPage('/console/passkeys/to-sign-in', passkeyHandlers.toSignIn),
     postOfPage('/console/passkeys/to-join', passkeyHandlers.toJoin),
     postOfPage('/console/passkeys/to-add', passkeyHandlers.toAdd),

@@ -42,7 +42,7 @@ const floor = (time: number, step: number) => Math.floor(time / step) * step;
  * Returns the local start of the day, week or month that is `later` days, weeks or months after the one that contains
  * `wall`.
  */
-const startOf = (wall: number, interval: 'day' | 'week' | 'month', later: number): number => {
+export const startOf = (wall: number, interval: 'day' | 'week' | 'month', later: number): number => {
   if (interval === 'day') return floor(wall, day) + later * day;
   // 1970-01-01 was a Thursday, four days before the first Monday.
   if (interval === 'week') return floor(wall - 4 * day, 7 * day) + (4 + later * 7) * day;

@@ -27,6 +27,7 @@ import { createImportContacts } from './import-contacts.ts';
 import { createImports } from './imports.ts';
 import { createLinks } from './links.ts';
 import { createLogEvent, createLogEventReply, createLogEventsReply } from './log-event.ts';
+import { createNotifications } from './notifications.ts';
 import { createNotes } from './reports/notes.ts';
 import { createReports } from './reports/reports.ts';
 import { createSegments } from './reports/segments.ts';
@@ -43,6 +44,8 @@ interface Dependencies {
   readonly reports: Reports | undefined;
   readonly quota: Quota | undefined;
   readonly sender: Sender;
+  /** Whether the server can send mails. */
+  readonly mail: boolean;
   readonly traffic: Traffic;
   readonly countryOf: CountryOf | undefined;
   readonly serviceFacts: ServiceFacts;
@@ -57,6 +60,7 @@ export const createOperationReplies = ({
   reports,
   quota,
   sender,
+  mail,
   traffic,
   countryOf,
   serviceFacts,
@@ -85,6 +89,7 @@ export const createOperationReplies = ({
     ...createNotes(store),
     ...createShareLinks(store, checkReport),
     ...createWebhooks(store, sender),
+    ...createNotifications(store, checkReport, { mail }),
     ...createEvents(store),
     ...logging,
   };

@@ -20,6 +20,19 @@ import {
 } from './members.ts';
 import { listMergedContacts } from './merged-contacts.ts';
 import { createNote, deleteNote, listNotes } from './notes.ts';
+import {
+  claimMail,
+  claimNotification,
+  confirmMember,
+  createNotification,
+  deleteNotification,
+  listDueMails,
+  listDueNotifications,
+  listNotifications,
+  recordMail,
+  setRecipient,
+  updateNotification,
+} from './notifications.ts';
 import type { Operation } from './operation.ts';
 import { addPasskey, findPasskey, getDatabaseKey, listPasskeys, removePasskey, usePasskey } from './passkeys.ts';
 import { deleteSegment, listSegments, saveSegment } from './segments.ts';
@@ -78,6 +91,14 @@ const writes = {
   resendDeliveries,
   claimAudience,
   recordComparison,
+  createNotification,
+  updateNotification,
+  deleteNotification,
+  setRecipient,
+  confirmMember,
+  claimNotification,
+  claimMail,
+  recordMail,
 };
 export type SharedWrite = keyof typeof writes;
 export const sharedWrites: OperationsOf<SharedWrite> = writes;
@@ -109,6 +130,9 @@ const reads = {
   listAudiences,
   listDueAudiences,
   listAudienceContacts,
+  listNotifications,
+  listDueNotifications,
+  listDueMails,
 };
 export type SharedRead = keyof typeof reads;
 export const sharedReads: OperationsOf<SharedRead> = reads;

@@ -1,7 +1,7 @@
 /** The tables that shared operations use, as both databases define them. Times are in milliseconds since 1970. */
 import type { TokenKind } from '@firsthand/contract/account/tokens';
 import type { ColumnType, Generated } from 'kysely';
-import type { Audience, Import, MemberCredentials, SavedView, Webhook } from '../store.ts';
+import type { Audience, Import, MemberCredentials, Notification, SavedView, Webhook } from '../store.ts';
 
 /** SQLite returns 0 or 1. */
 type Flag = ColumnType<boolean | 0 | 1, boolean, boolean>;
@@ -63,6 +63,41 @@ export interface Schema {
     /** The token that created the invitation; null: the command line. */
     invitedBy: number | null;
     createdTime: number;
+    /** When the member confirmed the e-mail address, and when a mail last asked for that. */
+    confirmedTime: Generated<number | null>;
+    confirmationSentTime: Generated<number | null>;
+  };
+  notification: {
+    notificationID: string;
+    account: number;
+    notificationName: string;
+    kind: Notification['kind'];
+    /** JSON. */
+    settings: string;
+    page: Notification['page'];
+    query: string;
+    /** JSON. */
+    reports: string;
+    /** JSON. */
+    recipients: string;
+    state: Notification['state'];
+    dueTime: number;
+    activeSince: number | null;
+    lastSentTime: number | null;
+    lastFailureTime: number | null;
+    lastFailure: string;
+    createdTime: number;
+    updatedTime: number;
+  };
+  notification_mail: {
+    mailID: string;
+    account: number;
+    notificationID: string;
+    memberID: string;
+    /** JSON. */
+    occasion: string;
+    attempts: number;
+    nextTime: number;
   };
   note: { account: number; noteID: string; noteText: string; noteTime: number; createdTime: number };
   passkey: {

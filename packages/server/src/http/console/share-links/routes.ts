@@ -1,5 +1,4 @@
 /** Serves a share link's page and data. Nothing here reads a cookie or a token. */
-import { createHash } from 'node:crypto';
 import { limits } from '@firsthand/contract/limits';
 import type { Context } from 'hono';
 import type { Store } from '../../../store/store.ts';
@@ -12,6 +11,7 @@ import type { BudgetOf } from '../../request/parsing-budget.ts';
 import { isoTime } from '../../responses/iso-time.ts';
 import { type Exchange, headersOf, jsonResponse, type ResponseHeaders } from '../../responses/responses.ts';
 import type { Route } from '../../routes.ts';
+import { simplePage } from '../../simple-page.ts';
 import { withoutAddresses } from './hidden-addresses.ts';
 import {
   createSharedReports,
@@ -38,39 +38,7 @@ interface Dependencies {
 /** Keeps the page out of search engines and caches. Otherwise, caches could serve it after the link is revoked. */
 const privateHeaders: ResponseHeaders = { 'X-Robots-Tag': 'noindex, nofollow', 'Cache-Control': 'no-store' };
 
-/** Matches the sign-in page: a centered card in the console's colors. */
-const endedStyle = `:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif }
-body { display: grid; place-items: center; min-height: 100vh; margin: 0; background: light-dark(#f5f7f4, #0f1210); color: light-dark(#1a1f1c, #e7ece8) }
-main { box-sizing: border-box; width: min(24rem, 100% - 2rem); padding: 2rem; border: 1px solid light-dark(#e1e6e0, #262d28); border-radius: 1rem; background: light-dark(#fff, #161a17) }
-h1 { margin: 0.6rem 0; font-size: 1.375rem; line-height: 1.25 }
-p { margin: 0 }`;
-
-const endedPage = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>Firsthand</title>
-<style>${endedStyle}</style>
-</head>
-<body>
-<main>
-<svg viewBox="0 0 32 32" width="44" height="44" aria-hidden="true"><path d="M16 29C7 25 4 17 6 6c11 0 18 5 18 14 0 4-3 8-8 9Z" fill="#2f9e77"/></svg>
-<h1>This link is no longer valid</h1>
-<p>Ask the person who sent it for a new one.</p>
-</main>
-</body>
-</html>
-`;
-
-const hashOfStyle = createHash('sha256').update(endedStyle).digest('base64');
-
-/** The headers of the page for an invalid link. The page loads nothing. */
-const endedHeaders: ResponseHeaders = {
-  'Content-Type': 'text/html; charset=utf-8',
-  'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${hashOfStyle}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
-};
+const endedPage = { title: 'This link is no longer valid', text: 'Ask the person who sent it for a new one.' };
 
 const html = (exchange: Exchange, status: number, page: string, more: ResponseHeaders): Response =>
   new Response(page, { status, headers: { ...headersOf(exchange), ...more, ...privateHeaders } });
@@ -131,7 +99,7 @@ export const createSharedRoutes = ({
       await shared.open(c.req.param('shareSecret'), addressOf(c));
     } catch (error) {
       if (!isUnknownShareLink(error)) throw error;
-      return html(exchange, 404, endedPage, endedHeaders);
+      return simplePage(exchange, 404, endedPage);
     }
     return html(exchange, 200, sharedPage, pageHeaders);
   };

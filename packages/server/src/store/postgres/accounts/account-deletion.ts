@@ -52,7 +52,8 @@ export const createAccountDeletion = ({ deleteEventsOf }: DeletionParts) => {
     const begin = 'INSERT INTO account_deletion (account, "beganTime") VALUES ($1, $2) ON CONFLICT DO NOTHING';
     if ((await db.run(begin, [account, time])) > 0) {
       await db.run('UPDATE token SET "revokedTime" = $2 WHERE account = $1 AND "revokedTime" IS NULL', [account, time]);
-      for (const table of ['share_link', 'webhook']) await db.run(`DELETE FROM ${table} WHERE account = $1`, [account]);
+      for (const table of ['share_link', 'webhook', 'notification'])
+        await db.run(`DELETE FROM ${table} WHERE account = $1`, [account]);
       await runOperation(db, notifyAccess());
     }
     const deletedEvents = await deleteEventsOf(db, limit);

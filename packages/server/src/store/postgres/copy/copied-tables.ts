@@ -96,7 +96,7 @@ const simpleTables: readonly CopiedTable[] = [
   {
     from: 'member',
     columns:
-      'memberID account kind token emailaddress memberName password joinedTime invitation invitationExpiresTime invitedBy createdTime',
+      'memberID account kind token emailaddress memberName password joinedTime invitation invitationExpiresTime invitedBy createdTime confirmedTime confirmationSentTime',
   },
   { from: 'known_network', columns: 'memberID network expiresTime' },
   {
@@ -131,6 +131,12 @@ const simpleTables: readonly CopiedTable[] = [
     columns: 'account audience webhookID segmentName nextTime comparedTime contacts problem',
   },
   { from: 'webhook_member', columns: 'account audience contact' },
+  {
+    from: 'notification',
+    columns:
+      'notificationID account notificationName kind settings page query reports recipients state dueTime activeSince lastSentTime lastFailureTime lastFailure createdTime updatedTime',
+  },
+  { from: 'notification_mail', columns: 'mailID account notificationID memberID occasion attempts nextTime' },
   { from: 'user', to: 'user_name', columns: 'userUUID account user' },
   { from: 'user', columns: 'user account userUUID firstDay lastDay createdTime' },
   { from: 'contact', to: 'contact_name', columns: 'contactUUID account contact' },

@@ -47,7 +47,7 @@ const rowsSQL: Readonly<Record<ExportedTable, string>> = {
     FROM token`,
   member: `
     SELECT "memberID", account, kind, token, emailaddress, "memberName", password, "joinedTime", invitation, "invitationExpiresTime",
-      "invitedBy", "createdTime"
+      "invitedBy", "createdTime", "confirmedTime", "confirmationSentTime"
     FROM member`,
   known_network: 'SELECT "memberID", network, "expiresTime" FROM known_network',
   passkey: `
@@ -82,6 +82,12 @@ const rowsSQL: Readonly<Record<ExportedTable, string>> = {
     SELECT account, audience, "webhookID", "segmentName", "nextTime", "comparedTime", contacts, problem
     FROM webhook_audience`,
   webhook_member: 'SELECT account, audience, contact FROM webhook_member',
+  notification: `
+    SELECT "notificationID", account, "notificationName", kind, settings, page, query, reports, recipients, state, "dueTime",
+      "activeSince", "lastSentTime", "lastFailureTime", "lastFailure", "createdTime", "updatedTime"
+    FROM notification`,
+  notification_mail:
+    'SELECT "mailID", account, "notificationID", "memberID", occasion, attempts, "nextTime" FROM notification_mail',
   // `days` is 0: the days between the first and last are unknown (store/sqlite/contacts/active-days.ts).
   user: 'SELECT "user", account, "userUUID", "firstDay", "lastDay", 0 AS days, "createdTime" FROM "user"',
   contact: `

@@ -24,6 +24,8 @@ const localTables = [
   'share_link',
   'webhook',
   'webhook_delivery',
+  'notification',
+  'notification_mail',
   'position',
   'kept_day',
   'erased_repeat',

@@ -58,6 +58,9 @@ const entryBuilders = {
   updateWebhook: ({ webhookID, changes }) => [{ subject: { webhookID, field: Object.keys(changes) } }],
   rotateWebhookSecret: ({ webhookID }) => [{ subject: { webhookID } }],
   deleteWebhook: ({ webhookID }) => [{ subject: { webhookID } }],
+  createNotification: ({ notificationID }) => [{ subject: { notificationID } }],
+  updateNotification: ({ notificationID, changes }) => [{ subject: { notificationID, field: Object.keys(changes) } }],
+  deleteNotification: ({ notificationID }) => [{ subject: { notificationID } }],
   createShareLink: ({ shareID }) => [{ subject: { shareID } }],
   revokeShareLink: ({ shareID }) => [{ subject: { shareID } }],
   // Adds no entry for a repeated request, which only returns the progress.

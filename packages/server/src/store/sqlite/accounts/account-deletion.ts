@@ -52,7 +52,9 @@ export const createAccountDeletion = (db: Connection, { erasures, users, catalog
   const revokeTokens = db.prepare(
     'UPDATE token SET revokedTime = @time WHERE account = @account AND revokedTime IS NULL',
   );
-  const deleteWebhooks = db.prepare<[number]>('DELETE FROM webhook WHERE account = ?');
+  const deleteAtBegin = ['webhook', 'notification'].map((table) =>
+    db.prepare<[number]>(`DELETE FROM ${table} WHERE account = ?`),
+  );
   const prepareDrop = ([table, condition]: readonly [string, string]) => {
     const [name = '', key = ''] = table.slice(0, -1).split(' (');
     return db.prepare<{ account: number; limit: number }>(
@@ -138,7 +140,7 @@ export const createAccountDeletion = (db: Connection, { erasures, users, catalog
     const progress = { accountUUID, deletedEvents: 0, pauseMilliseconds: 0, isGone: false };
     if (begin.run({ account, time }).changes > 0) {
       revokeTokens.run({ account, time });
-      deleteWebhooks.run(account);
+      for (const statement of deleteAtBegin) statement.run(account);
     }
     const { deleted, areLast } = erasures.deleteEventsOf(account, limit);
     if (!areLast) return { ...progress, deletedEvents: deleted };
