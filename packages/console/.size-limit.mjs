@@ -22,8 +22,8 @@ export default [
     brotli: true,
   },
   {
-    name: 'all scripts, except for the import of files, webhooks and the list of notes',
-    path: [`${folder}*.js`, ...['import-', 'webhooks.', 'note-list.'].map((name) => `!${folder}${name}*.js`)],
+    name: 'all scripts, except for the import of files, webhooks, mails and the list of notes',
+    path: [`${folder}*.js`, ...['import-', 'webhooks.', 'mails.', 'note-list.'].map((name) => `!${folder}${name}*.js`)],
     limit: '78 kB',
     brotli: true,
   },
@@ -44,6 +44,12 @@ export default [
     name: 'the list of notes, loaded when it is opened',
     path: `${folder}note-list.*.js`,
     limit: '1.5 kB',
+    brotli: true,
+  },
+  {
+    name: 'digests and alerts, loaded when they are opened',
+    path: `${folder}mails.*.js`,
+    limit: '5 kB',
     brotli: true,
   },
 ];

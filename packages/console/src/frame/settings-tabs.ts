@@ -5,6 +5,7 @@ export const settingsTabs = {
   shared: 'Share links',
   refused: 'Refused',
   import: 'Import',
+  mails: 'Mails',
   webhooks: 'Webhooks',
   account: 'Account',
   storage: 'Storage and backups',

@@ -7,6 +7,7 @@ import { ViewsMenu } from '../parts/views/views-menu.tsx';
 import { Explore } from './events/explore.tsx';
 import { Funnel } from './events/funnel.tsx';
 import { Retention } from './events/retention.tsx';
+import { MailDialog } from './mail-dialog.tsx';
 
 const tabs = { explore: 'Explore', funnel: 'Funnel', retention: 'Retention' } as const;
 const contents = { explore: Explore, funnel: Funnel, retention: Retention } as const;
@@ -25,7 +26,7 @@ export const Events = () => {
       <header class="page-head">
         <h1>Events</h1>
         <Tabs parameter="tab" tabs={tabs} label="Report" drops={['group', 'who']} />
-        <ViewsMenu />
+        <ViewsMenu MailDialog={MailDialog} />
         <SegmentChoice />
         <RangePicker compares={chosen === 'explore'} />
       </header>

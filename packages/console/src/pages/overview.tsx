@@ -10,6 +10,7 @@ import { ViewsMenu } from '../parts/views/views-menu.tsx';
 import { account, readAccount } from '../reading/account.ts';
 import { formatWhole } from '../reading/format.ts';
 import { useFetch } from '../reading/use-fetch.ts';
+import { MailDialog } from './mail-dialog.tsx';
 import { Groups } from './overview/groups.tsx';
 import { Measures } from './overview/measures.tsx';
 import { NoEventsYet } from './overview/no-events-yet.tsx';
@@ -64,7 +65,7 @@ export const Overview = () => {
       <header class="page-head">
         <h1>Overview</h1>
         <Online />
-        <ViewsMenu />
+        <ViewsMenu MailDialog={MailDialog} />
         <SegmentChoice />
         <RangePicker />
       </header>

@@ -15,6 +15,7 @@ import { Storage } from './settings/storage.tsx';
 import { Tokens } from './settings/tokens.tsx';
 
 const loadImports = () => import('./import-files.ts').then(({ Imports }) => Imports);
+const loadMails = () => import('./mails.ts').then(({ Notifications }) => Notifications);
 const loadWebhooks = () => import('./settings/webhooks/webhooks.tsx').then(({ Webhooks }) => Webhooks);
 
 const contents = {
@@ -23,6 +24,7 @@ const contents = {
   shared: ShareLinks,
   refused: RefusedRequests,
   import: () => <Lazy load={loadImports} />,
+  mails: () => <Lazy load={loadMails} />,
   webhooks: () => (isOwner.value ? <Lazy load={loadWebhooks} /> : <OwnersOnly title="Webhooks" subject="webhooks" />),
   account: Privacy,
   storage: Storage,

@@ -1,4 +1,5 @@
 /** The menu of saved views, with actions to save or share the current page. */
+import type { ComponentType } from 'preact';
 import { useState } from 'preact/hooks';
 import { api } from '../../api.ts';
 import { canEdit } from '../../reading/account.ts';
@@ -25,11 +26,18 @@ const nameOfOpen = (views: readonly View[]): string => {
   return views.find((view) => hrefOfView(view) === here)?.viewName ?? '';
 };
 
-export const ViewsMenu = () => {
+interface DialogProps {
+  /** The name of the current saved view; '' if the page is not a saved view. */
+  readonly viewName: string;
+  readonly close: () => void;
+}
+
+/** `MailDialog` creates a digest or an alert. Parts do not import it, because it belongs to a page. */
+export const ViewsMenu = ({ MailDialog }: { readonly MailDialog: ComponentType<DialogProps> }) => {
   const { value, problem, reload } = useFetch('views', (signal) => api.listViews({}, { signal }));
-  const [dialog, setDialog] = useState<'save' | 'share' | undefined>(undefined);
+  const [dialog, setDialog] = useState<'save' | 'share' | 'mail' | undefined>(undefined);
   const close = () => setDialog(undefined);
-  const opener = (name: 'save' | 'share', text: string) => (
+  const opener = (name: 'save' | 'share' | 'mail', text: string) => (
     <li>
       <button
         type="button"
@@ -74,12 +82,14 @@ export const ViewsMenu = () => {
           {value && views.length === 0 && <li class="soft">No saved views yet</li>}
           {canEdit.value && opener('save', 'Save this view…')}
           {canEdit.value && opener('share', 'Share this view…')}
+          {canEdit.value && opener('mail', 'Mail this view…')}
         </ul>
       </details>
       {dialog === 'save' && (
         <SaveView existingNames={views.map(({ viewName }) => viewName)} onSave={reload} close={close} />
       )}
       {dialog === 'share' && <ShareDialog viewName={nameOfOpen(views)} close={close} />}
+      {dialog === 'mail' && <MailDialog viewName={nameOfOpen(views)} close={close} />}
     </>
   );
 };
