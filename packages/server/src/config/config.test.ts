@@ -266,6 +266,55 @@ it('rejects GEO_HEADER without TRUST_PROXY', () => {
   expect(readConfig({ ...env, TRUST_PROXY: '::1' })).toMatchObject({ geoHeader: 'CF-IPCountry' });
 });
 
+describe('the settings of mails', () => {
+  const mails = {
+    SMTP_URL: 'smtps://ann%40shop.example:p%3Fw@mail.example',
+    MAIL_FROM: 'Firsthand <reports@shop.example>',
+    CONSOLE_ORIGIN: 'https://console.shop.example',
+  };
+
+  it('are a server, a sender and the origin of the links', () => {
+    const { smtpURL, mailFrom } = readConfig(mails);
+    expect(smtpURL).toMatchObject({ protocol: 'smtps:', hostname: 'mail.example', username: 'ann%40shop.example' });
+    expect(mailFrom).toEqual({ name: 'Firsthand', address: 'reports@shop.example' });
+    const { mailFrom: address } = readConfig({ ...mails, MAIL_FROM: 'reports@shop.example' });
+    expect(address).toEqual({ name: '', address: 'reports@shop.example' });
+  });
+
+  it('require each other', () => {
+    const reads = (names: readonly (keyof typeof mails)[]) => () =>
+      readConfig(Object.fromEntries(names.map((name) => [name, mails[name]])));
+    expect(reads(['SMTP_URL', 'CONSOLE_ORIGIN'])).toThrow(/^SMTP_URL has no effect without MAIL_FROM/);
+    expect(reads(['MAIL_FROM'])).toThrow(/^MAIL_FROM has no effect without SMTP_URL/);
+    expect(reads(['SMTP_URL', 'MAIL_FROM'])).toThrow(/^SMTP_URL \(or --smtp-url\) requires CONSOLE_ORIGIN/);
+  });
+
+  it.each([
+    'mail.example',
+    'http://mail.example',
+    'smtp://',
+    'smtp:///x',
+    'smtp://a/b',
+    'smtp://a?tls=0',
+    'smtp://a:99999',
+  ])('reject SMTP_URL=%s without quoting it', (SMTP_URL) => {
+    expect(() => readConfig({ ...mails, SMTP_URL })).toThrow(/^SMTP_URL \(or --smtp-url\) must be smtp:\/\/host:port/);
+    expect(() => readConfig({ ...mails, SMTP_URL })).not.toThrow(`not "${SMTP_URL}"`);
+  });
+
+  it.each([
+    'reports',
+    'a b@shop.example',
+    'A\r\nBcc: x <a@shop.example>',
+    '<a@shop.example',
+    'a@b.example, c@d.example',
+  ])('reject MAIL_FROM=%j', (MAIL_FROM) => {
+    expect(() => readConfig({ ...mails, MAIL_FROM })).toThrow(
+      /^MAIL_FROM \(or --mail-from\) must be an e-mail address/,
+    );
+  });
+});
+
 describe('findMisspelledSettings', () => {
   it.each([
     ['BACKUP_EVRY', 'BACKUP_EVERY'],

@@ -159,7 +159,7 @@ export const MailView = ({ viewName, close }: MailViewProps) => {
     setBusy(false);
     if (failure) return setProblem(failure);
     close();
-    show({ text: `Created “${notificationName.trim()}”. It is listed in Settings, Mails.` });
+    show({ text: `Created “${notificationName.trim()}”. It is listed in Settings › Mails.` });
   };
   return (
     <DialogForm
@@ -200,7 +200,7 @@ export const MailView = ({ viewName, close }: MailViewProps) => {
       {isOwner.value ? (
         <Recipients chosen={recipient} change={setRecipient} />
       ) : (
-        <p class="soft">It is sent to you. Others can subscribe in Settings, Mails.</p>
+        <p class="soft">It is sent to you. Others can subscribe in Settings › Mails.</p>
       )}
       <p class="soft">
         {mailed.length === 0

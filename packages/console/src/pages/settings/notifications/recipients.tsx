@@ -26,7 +26,7 @@ export const Recipients = ({ chosen, change }: RecipientsProps) => {
           </span>
         </label>
       ))}
-      {joined.length === 0 && <p class="soft">Nobody has joined yet. Invite people in Settings, Team.</p>}
+      {joined.length === 0 && <p class="soft">Nobody has joined yet. Invite people in Settings › Team.</p>}
       <small class="soft">People who receive their first mail are asked to confirm their address.</small>
     </fieldset>
   );
