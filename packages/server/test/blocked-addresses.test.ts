@@ -1,4 +1,4 @@
-/** Tests that the general rules of ad blockers match no address that browsers use by default or in our examples. */
+/** Tests that ad blockers' general rules match no URL that browsers request by default or in our examples. */
 import { readFileSync } from 'node:fs';
 import { pageNames } from '@firsthand/contract/identifiers';
 import { describe, expect, it } from 'vitest';
@@ -17,7 +17,7 @@ const config = readConfig({});
 
 const read = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8');
 
-/** Returns the addresses in a page's tags and scripts. */
+/** Returns the URLs in a page's tags and scripts. */
 const addressesIn = (text: string): string[] =>
   [...text.matchAll(/(?:src=|href=|url: )["']([^"']+)["']/g)].map(([, address]) => new URL(address ?? '', site).href);
 
@@ -25,7 +25,7 @@ const addressesIn = (text: string): string[] =>
 const codeOf = (markdown: string): string =>
   [...markdown.matchAll(/```(?:html|php|js|ts|tsx|jsx|vue)\n([\s\S]*?)```/g)].map(([, code]) => code).join('\n');
 
-/** Returns the addresses to which a document's commands send a browser token, as browsers do. */
+/** Returns the URLs to which a document's commands send a browser token, as browsers do. */
 const browserCommandsOf = (markdown: string): string[] =>
   [...markdown.matchAll(/^curl -s "?\$URL(\/[^"\s]*)[\s\S]*?(?=\n\n|\n#|\ncurl|\n```)/gm)]
     .filter(([command]) => command.includes('$BROWSER_TOKEN'))
@@ -35,7 +35,7 @@ const documents = ['../../../README.md', '../../tracker/README.md'];
 const guides = guideFiles.map((name) => `../../docs/${name}`);
 const deployed = ['README.md', 'nginx.conf', 'Caddyfile', 'apache.conf', 'compose.yaml'];
 
-describe('the general rules of ad blockers', () => {
+describe('ad blockers’ general rules', () => {
   it.each([
     'https://stats.shop.example/main.js',
     'https://analytics.shop.example/main.js',
@@ -49,7 +49,7 @@ describe('the general rules of ad blockers', () => {
     expect(listBlockedUses(address)).not.toEqual([]);
   });
 
-  it('match none of the addresses in the code of the READMEs', () => {
+  it('match none of the URLs in the READMEs’ code', () => {
     for (const path of documents) {
       const addresses = addressesIn(codeOf(read(path)));
       expect(addresses.filter((address) => address.startsWith('https://shop.example/s'))).not.toEqual([]);
@@ -57,13 +57,13 @@ describe('the general rules of ad blockers', () => {
     }
   });
 
-  it('match none of the addresses in the code of the guides', () => {
+  it('match none of the URLs in the guides’ code', () => {
     const addresses = guides.flatMap((path) => addressesIn(codeOf(read(path))));
     expect(addresses.filter((address) => address.startsWith('https://shop.example/s/'))).not.toEqual([]);
     expect(addresses.filter((address) => listBlockedUses(address).length > 0)).toEqual([]);
   });
 
-  it('match none of the addresses and paths in the files of deploy/', () => {
+  it('match none of the URLs and paths in the files in deploy/', () => {
     const text = deployed.map((name) => read(`../deploy/${name}`)).join('\n');
     const addresses = [...text.matchAll(/https:\/\/shop\.example\/[\w./-]*/g)].map(([address]) => address);
     const paths = [...text.matchAll(/(?:location|handle|<Location|BASE_PATH[:=]) ?(\/[\w/]+)/g)].map(
@@ -114,7 +114,7 @@ describe('the general rules of ad blockers', () => {
     expect([script.href, update.href].flatMap(listBlockedUses)).toEqual([]);
   });
 
-  it('match none of the default paths of the scripts and their requests', () => {
+  it('match none of the default paths of scripts and their requests', () => {
     const { trackerPath } = config;
     const scripts = trackerRoutes(trackerFolder, trackerPath).filter(({ path }) => !path.startsWith('/tracker'));
     const endpoints = Object.values(pageNames).map((name) => folderOf(trackerPath) + name);

@@ -8,7 +8,7 @@ import { createAccount, serveHere } from './fixtures/serving.ts';
 const guides = readdirSync(new URL('../../docs/', import.meta.url)).filter((name) => /^[a-z].*\.md$/.test(name));
 
 test.each([[{}], [{ BASE_PATH: '/s/', TRACKER_PATH: '/kettle.js' }]])(
-  'serves a page with the server’s address for every guide and operation, with %o',
+  'serves a page with the server’s URL for every guide and operation, with %o',
   async (env) => {
     const { url } = await serveHere(env);
     const paths = [

@@ -108,7 +108,7 @@ describe('the search', () => {
 });
 
 describe('an example', () => {
-  it('contains the address in the browser, including a proxy’s path', async () => {
+  it('contains the URL in the address bar, including a proxy’s path', async () => {
     const { url, page, open, complaints } = await openDocs({}, { BASE_PATH: '/s/' });
     const { port } = new URL(url);
     await page.goto(`http://localhost:${port}/s/docs/reference/logEvent`);

@@ -85,7 +85,7 @@ test('reports the rebalancer’s pending moves until they are done', async () =>
   expect((await examine()).get('balance')).toMatchObject({ ok: true });
 });
 
-test('gives an account that exceeds an even share its own shards, if its advice is followed', async () => {
+test('advises how to give an oversized account its own shards, and the advice works', async () => {
   const large = await createSite(store);
   const shard = await shardOf(large);
   let neighbor = await createSite(store);
@@ -117,7 +117,7 @@ test('gives an account that exceeds an even share its own shards, if its advice 
   expect((await neighbor.events()).map(({ eventUUID }) => eventUUID)).toEqual(['event-of-neighbor']);
 });
 
-test('names an unreachable worker, and then does not query accounts', async () => {
+test('names an unreachable worker, and skips checks that query accounts', async () => {
   const [, worker] = await listDatabaseURLs(databaseURL, new URL(databaseURL).pathname.slice(1));
   const [{ name } = { name: '' }] = await querySQL<{ name: string }>(databaseURL, 'SELECT current_database() AS name');
   const maintenanceURL = Object.assign(new URL(worker as string), { pathname: '/postgres' }).href;

@@ -1,4 +1,4 @@
-// Tests pages with the newest events of a contact or user on a cluster.
+// Tests reading a contact's or user's newest events page by page on a cluster.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
 import type { EventQuery, Store } from '../../src/store/store.ts';

@@ -46,7 +46,11 @@ it('reports a proxy that a server without TRUST_PROXY has seen, until a server h
 it.each([
   [true, 'cannot see other backups', { mode: 'off', archivedTime: null, failedTime: null }],
   [true, 'has archived no WAL yet', { mode: 'on', archivedTime: null, failedTime: null }],
-  [true, 'last archived its WAL on 2026-11-29T00:00:00.000Z', { mode: 'on', archivedTime: 1_795_910_400_000, failedTime: 5 }],
+  [
+    true,
+    'last archived its WAL on 2026-11-29T00:00:00.000Z',
+    { mode: 'on', archivedTime: 1_795_910_400_000, failedTime: 5 },
+  ],
   [false, 'failed to archive its WAL on 2026-11-29', { mode: 'on', archivedTime: 5, failedTime: 1_795_910_400_000 }],
   [false, 'failed to archive', { mode: 'always', archivedTime: null, failedTime: 5 }],
 ])('reports the state of PostgreSQL’s archive: %s, %s', (ok, detail, archiving) => {
@@ -93,7 +97,7 @@ it('reports when the tracker was built', () => {
   expect(examineTracker(folder)).toEqual({ ...common, detail: 'built' });
 });
 
-it('requires a server if its unit is enabled, and requires a writable reports folder', async () => {
+it('requires a running server if its unit is enabled, and a writable reports folder', async () => {
   const { path, env } = temporaryDatabase();
   await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   const programs = temporaryFolder();

@@ -13,7 +13,7 @@ const setUp = async () => {
   const { url } = shared;
   const { serverTokenUUID } = await createAccount(url);
   const { port } = new URL(url);
-  // Returns the server's variables, with which the commands find the server.
+  // Returns the server's variables, which commands use to find the server.
   return { url, env: { PORT: port, BASE_PATH: '/base/', FIRSTHAND_TOKEN: serverTokenUUID } };
 };
 

@@ -110,7 +110,7 @@ it('rejects a site that is not the account’s before it writes anything', async
   expect((await firsthandJSON([...args, ...wildcard])).memberID).not.toBe(first.memberID);
 });
 
-it('prints a local link once the console’s address is removed, as login-link does', async () => {
+it('prints a local link once CONSOLE_ORIGIN is removed, as login-link does', async () => {
   const { file, args } = placesIn(temporaryFolder());
   await firsthandJSON([...args, ...flags]);
   const { invitationURL } = await firsthandJSON([...args, ...flags.slice(0, -1), 'none']);
@@ -119,7 +119,7 @@ it('prints a local link once the console’s address is removed, as login-link d
     expect(url).toMatch('http://127.0.0.1:3000/s/console/join#code=');
 });
 
-it('opens the console on this machine only if the console has no address', async () => {
+it('opens the console on this machine only if CONSOLE_ORIGIN is not set', async () => {
   const { file, args } = placesIn(temporaryFolder());
   const local = [...args, ...flags.slice(0, -1), 'none'];
   const { stdout } = await firsthand(local);
@@ -159,7 +159,7 @@ it('does not replace a unit that it did not write', async () => {
   expect(read(unit)).toBe('[Unit]\n');
 });
 
-it.each(['nginx', 'apache'])('prints the web server’s lines for %s', async (webServer) => {
+it.each(['nginx', 'apache'])('prints the configuration for %s', async (webServer) => {
   const { proxy } = await firsthandJSON([...placesIn(temporaryFolder()).args, ...flags, '--web-server', webServer]);
   const text = proxy.map((snippet: { text: string }) => snippet.text).join('\n');
   expect(text).toContain(`${webServer === 'nginx' ? 'server_name' : 'ServerName'} events.shop.example`);

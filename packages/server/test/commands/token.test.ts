@@ -40,7 +40,7 @@ it('creates an operator token, which can create accounts until it is revoked', a
   expect((await create()).status).toBe(401);
 });
 
-it('lists the hour of each token’s last use, which the server stores no later than when it stops', async () => {
+it('lists the hour of each token’s last use, which the server has stored by the time it stops', async () => {
   const { env } = temporaryDatabase();
   const { url, close } = await serveHere(env);
   const { accountUUID, serverTokenUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);

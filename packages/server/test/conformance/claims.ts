@@ -28,7 +28,7 @@ export const describeClaims = (newSite: NewSite): void => {
       expect(contactUUID).not.toBe('handle-of-ann');
     });
 
-    test('does not change accepted values: it only claims later values', async () => {
+    test('leaves accepted values unchanged, and stores later values only as claims', async () => {
       const site = await newSite();
       const { contactUUID: claimID } = await site.browser.createContact({ fields: { contactFirstname: 'Ann' } });
       await site.acceptClaim(claimID);
@@ -385,7 +385,7 @@ export const describeClaims = (newSite: NewSite): void => {
       await expectRefusal(store.getContact(query), 'unknown_contact');
     });
 
-    test('is unknown to a server’s operations', async () => {
+    test('is rejected as unknown when sent with a server token', async () => {
       const { store, account, browser, server, update, link, merge, unmerge } = await newSite();
       const { contactUUID: handle } = await browser.createContact();
       const { contactUUID } = await server.createContact({ address: ben, userUUID: phone });

@@ -163,7 +163,7 @@ export const describeEvents = (newSite: NewSite): void => {
       expect((await server.getContact(other.contactUUID, 'link')).links).toHaveLength(1);
     });
 
-    test('links a user again after an unlink', async () => {
+    test('links an unlinked user again', async () => {
       const { server, owners, unlink } = await newSite();
       const { contactUUID } = await server.createContact();
       await unlink(laptop);

@@ -185,7 +185,7 @@ describe.each(Object.keys(proxies))('the server behind %s', (name) => {
     for (const end of ends) await end();
   });
 
-  /** Sends a request to the site from one of this machine's addresses. */
+  /** Sends a request to the site from one of this machine's IP addresses. */
   const open = (
     path: string,
     { from = '127.0.0.1', host = 'shop.example', headers = {}, body }: RequestOptions = {},
@@ -252,7 +252,7 @@ describe.each(Object.keys(proxies))('the server behind %s', (name) => {
     expect((await signIn('https://shop.example', 'shop.example')).status).toBe(403);
   });
 
-  test('limits each address’s rate, no matter what its headers claim', async () => {
+  test('limits each IP address’s request rate, no matter what its headers claim', async () => {
     const statuses = async (from: string, times: number, forwarded?: string) => {
       const received = [];
       for (let nth = 0; nth < times; nth++) {

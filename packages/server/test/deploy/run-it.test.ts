@@ -186,7 +186,7 @@ describe('the operator guides', () => {
     expect(others).toEqual([]);
   });
 
-  it('restore a backup next to the database, and in its place', () => {
+  it('restore a backup alongside the database, or over it', () => {
     expect(part('== seen', '== copied')).toMatch(/After the backup/);
     expect(part('drill/firsthand.db from ', '/firsthand.db from ')).toMatch(/ shop\.example /);
     expect(part('== restored', '== read')).toMatch(/Signed up/);

@@ -120,7 +120,7 @@ const changeEventUUID = (): Buffer => {
   return bytes.fill('X', place + before.length, place + before.length + 1);
 };
 
-test(`refuses a damaged file or serves it intact, but never replaces it with an empty file, ${mutations} times`, async (context) => {
+test(`refuses a damaged file or serves its unaltered data, but never replaces it with an empty one, ${mutations} times`, async (context) => {
   const outcomes = new Map<string, number>();
   for (let nth = 0; nth < mutations; nth += 1) {
     const { how, bytes } = damage();

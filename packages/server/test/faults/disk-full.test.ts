@@ -84,7 +84,7 @@ const fillRepeatedly = async (disk: string, count: number, main?: string) => {
       await read.arrayBuffer();
       if (read.status !== 200) refusedReads += 1;
     }
-    // The write-ahead log can have free space inside. While the server can still store events, it is rightly ready.
+    // The write-ahead log can contain free space. While the server can still store events, it is right to report ready.
     const storedWhileFull = ledger.acknowledged.size;
     let isUnready = false;
     for (let round = 0; round < 300 && !isUnready; round += 1) {

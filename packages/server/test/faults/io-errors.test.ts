@@ -90,7 +90,7 @@ const serveWithFault = async ({ calls, error, nth }: Fault, main?: string): Prom
       ended = true;
     });
     const load = ledger.send(served.url, token);
-    // Stops at 5,000 events, before which every fault occurs, because each commit has several writes. Reading the large
+    // Stops at 5,000 events: each commit does several writes, so every fault has occurred by then. Reading the large
     // log more often would starve the client.
     while (!ended && !injected() && ledger.acknowledged.size < 5_000) await wait(50);
     const wasInjected = injected();

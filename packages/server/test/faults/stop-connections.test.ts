@@ -97,7 +97,7 @@ it('responds to a request that arrives while the process is busy, no matter how 
   expect(await closed).toBe(0);
 });
 
-// Retried, because the time limit can be exceeded just because the machine is busy.
+// Retried, because a busy machine alone can exceed the time limit.
 it('is not delayed by idle connections and streams, and accepts no new connections', { retry: 4 }, async () => {
   const { url, close } = await serveHere();
   const { serverTokenUUID } = await createAccount(url);

@@ -79,7 +79,7 @@ const compareAll = async (webhook: Audiences): Promise<void> => {
   expect((await store.listAudiences({ account })).map(({ problem }) => problem).join('')).toBe('');
 };
 
-/** The contacts that have entered and not left, by the messages; a contact that was erased has left. */
+/** The contacts that have entered and not left, according to the messages; an erased contact has left. */
 const receivedMembers = async (webhook: Audiences): Promise<Record<string, string[]>> => {
   const members = new Map<string, Set<string>>();
   for (const { type, contactUUID, detail } of (await readFacts(webhook)).facts) {
@@ -103,7 +103,7 @@ const segments = {
   Visitors: { not: { did: { event: eventIDs.bought } } },
 };
 
-/** The contacts that own events of the kind, without an index or a report. */
+/** The contacts that belong in each segment, computed without an index or a report. */
 const modelMembers = async (site: Site): Promise<Record<keyof typeof segments, string[]>> => {
   const events = await retry(() => site.events());
   const ownersOf = (isCounted: (eventID: number) => boolean) =>

@@ -1,4 +1,4 @@
-/** The pages of the links in mails: they unsubscribe a member, or confirm an address. */
+/** The pages that links in e-mails open: they unsubscribe a member, or confirm an e-mail address. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type LinkPurpose, toLink } from '../../src/http/notifications/links.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -33,8 +33,8 @@ const post = (path: string, body: string, type: string) =>
   scene.send(path, { method: 'POST', body, headers: { 'Content-Type': type } });
 const form = 'application/x-www-form-urlencoded';
 
-describe('the link that unsubscribes', () => {
-  it('changes nothing when it is opened, which programs that check mails do: its page has a button', async () => {
+describe('the unsubscribe link', () => {
+  it('changes nothing when opened, because mail scanners open links: its page has a button', async () => {
     const { memberID, link, recipients } = await setUp();
     const path = await link('unsubscribe');
     for (const method of ['GET', 'HEAD']) {
@@ -63,7 +63,7 @@ describe('the link that unsubscribes', () => {
     expect(await post(path, body, type)).toMatchObject({ status: 200 });
   });
 
-  it('is refused if it was changed, or is of another purpose or member', async () => {
+  it('is refused if it was altered, or was issued for another purpose or member', async () => {
     const [first, second] = [await setUp(), await setUp()];
     const path = await first.link('unsubscribe');
     const forged = [
@@ -91,8 +91,8 @@ describe('the link that unsubscribes', () => {
   });
 });
 
-describe('the link that confirms an address', () => {
-  it('confirms it with its button, not when it is opened', async () => {
+describe('the confirmation link', () => {
+  it('confirms the e-mail address when its button is clicked, not when it is opened', async () => {
     const { memberID, link, recipients } = await setUp(false);
     const path = await link('confirm');
     expect(await scene.send(path)).toMatchObject({ status: 200 });

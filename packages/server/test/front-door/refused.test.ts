@@ -62,7 +62,7 @@ const path = {
 };
 type Operation = keyof typeof path;
 
-/** Every reason to refuse an operation's content, with its status. */
+/** Every reason to refuse a request's content, with its status. */
 const refusals: Record<Operation, Record<string, { fields: () => Fields; status: number; kinds?: readonly Kind[] }>> = {
   logEvent: {
     'a missing field': { fields: () => ({ userUUID: newUserUUID() }), status: 400 },

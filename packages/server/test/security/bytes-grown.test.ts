@@ -18,7 +18,7 @@ import { changeServer } from '../tools/weakened-server.ts';
 import { withoutCountingBytes } from '../weaknesses/http.ts';
 
 const tries = times({ quick: 40, full: 2_000 });
-/** The only limit that takes effect, in bytes per address: low enough to be reached in a short run. */
+/** The only limit that takes effect, in bytes per IP address: low enough to be reached in a short run. */
 const limit = { perSecond: 10_000, burst: 300_000 };
 
 let folder: string;
@@ -89,7 +89,7 @@ const flood = async (name: string, count: number, main?: string) => {
 
 const toKB = (bytes: number) => `${Math.round(bytes / 1_000)} KB`;
 
-test('limits file growth to the bytes that one address is allowed to send', async (context) => {
+test('limits file growth to the bytes that one IP address is allowed to send', async (context) => {
   const { fileBytes, sent, seconds, statuses } = await flood('ours', tries);
   const allowed = limit.burst + limit.perSecond * seconds;
   expect([...statuses].sort()).toEqual([200, 429]);

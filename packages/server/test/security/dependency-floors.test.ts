@@ -16,7 +16,7 @@ const installedVersion = (workspace: string, name: string): string => {
   }
 };
 
-const numbersOf = (version: string): number[] => {
+const parseVersion = (version: string): number[] => {
   const [, ...numbers] = /^(\d+)\.(\d+)\.(\d+)$/.exec(version) ?? [];
   // Rejects a prerelease: it precedes the release, so it might lack the fix.
   if (numbers.length === 0) throw new Error(`${version} is not a release version`);
@@ -24,7 +24,7 @@ const numbersOf = (version: string): number[] => {
 };
 
 const isAtLeast = (version: string, floor: string): boolean => {
-  const [ours, minimum] = [numbersOf(version), numbersOf(floor)];
+  const [ours, minimum] = [parseVersion(version), parseVersion(floor)];
   const at = ours.findIndex((number, index) => number !== minimum[index]);
   return at < 0 || (ours[at] as number) > (minimum[at] as number);
 };

@@ -93,7 +93,7 @@ const anyAddress = (nth: number) => `198.51.${100 + ((nth >> 8) % 100)}.${nth % 
 /** The header from an attacker who forges its left part before the request reaches the trusted proxies. */
 const forged = (nth: number) => `${anyAddress(nth)}, 10.1.1.${nth % 256}, 203.0.113.9`;
 
-test('limits guesses per address, whatever X-Forwarded-For contains, and still accepts valid tokens', async (context) => {
+test('limits guesses per IP address, whatever X-Forwarded-For contains, but accepts valid tokens', async (context) => {
   const behindProxy = await start('ours', trusting);
   const result = await guess(behindProxy, guesses, forged);
   expect([...result.statuses].sort()).toEqual([401, 429]);

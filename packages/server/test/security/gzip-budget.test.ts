@@ -1,4 +1,4 @@
-// Tests the budget for gzip: a body of 1 KB can cost the server as much work as 1 MB, and an address must not cause
+// Tests the budget for gzip: a body of 1 KB can cost the server as much work as 1 MB, and an IP address must not cause
 // more of this work than its parsing budget allows.
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -49,7 +49,7 @@ const countDecompressed = async (tokenUUID: string): Promise<number> => {
   return decompressed;
 };
 
-test('decompresses one large body from an address without a token, and no more after that', async () => {
+test('decompresses one large body from an IP address without a token, and no more after that', async () => {
   expect(await countDecompressed('browser_of_nobody')).toBe(1);
 });
 
@@ -57,7 +57,7 @@ test('decompresses no more bytes for a page’s requests than the page is allowe
   expect(await countDecompressed(scene.tokens.browser)).toBe(5);
 });
 
-test('still decompresses bodies that a server sends from the same address', async () => {
+test('still decompresses bodies that a server sends from the same IP address', async () => {
   const event = [{ eventID: 1, userUUID: 'visitor-0123456789' }];
   const withToken = gzipSync(JSON.stringify({ tokenUUID: scene.tokens.server, event }));
   expect((await send(withToken)).status).toBe(200);

@@ -1,5 +1,5 @@
-// Tests that a page cannot learn from createContact whether an address or an external ID exists. No matter what the
-// page sends, it gets the same bytes as for an unknown key.
+// Tests that a page cannot learn from createContact whether an e-mail address or external ID is known. No matter what
+// the page sends, it gets the same bytes as for an unknown key.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openScene, type Scene } from '../fixtures/scene.ts';
 

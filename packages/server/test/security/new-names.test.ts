@@ -21,7 +21,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Sends new names from addresses in one IPv6 /48, then an honest page's events from another network. */
+/** Sends new names from one IPv6 /48, then an honest page's events from another network. */
 const attack = async (name: string, main?: string) => {
   const path = join(folder, `${name}.db`);
   const server = await createTestAccount(path);

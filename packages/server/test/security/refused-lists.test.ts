@@ -41,8 +41,8 @@ const badBatch = gzipSync(
 );
 
 /**
- * Sends bad batches from one address. Returns how many refused requests of other visitors remain listed, with the
- * counts.
+ * Sends bad batches from one IP address. Returns how many of the other visitors' refused requests are still listed, and
+ * the stored counts of listed and evicted requests.
  */
 const attack = async (name: string, count: number, main?: string) => {
   const path = join(folder, `${name}.db`);
@@ -76,7 +76,7 @@ const attack = async (name: string, count: number, main?: string) => {
   return { remaining: requests.filter(({ input }) => JSON.stringify(input).includes('of-visitor')).length, counts };
 };
 
-test('keeps other addresses’ refused requests listed when one address sends bad batches', async (context) => {
+test('keeps other clients’ refused requests listed when one IP address sends bad batches', async (context) => {
   const { remaining, counts } = await attack('ours', rounds);
   expect(remaining).toBe(visitors);
   expect(counts).toMatchObject({ listed: 1_000, evicted: visitors + rounds * 1_000 - 1_000 });

@@ -23,7 +23,7 @@ import { operationPaths } from './tools/service.ts';
 const bin = fileURLToPath(new URL('../../bin/firsthand.js', import.meta.url));
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 const operator = 'operator_of-the-search-for-secrets-01234';
-/** A part of every address that is sent. */
+/** A part of every e-mail address that is sent. */
 const mailbox = 'ada.lovelace.the.first';
 const address = `${mailbox}@example.com`;
 
@@ -300,17 +300,17 @@ describe('a server that received valid and invalid requests of every kind', () =
     expect(run.written).toMatch(/"level":"error"/);
   });
 
-  it('writes no token and no address to its output', () => {
+  it('writes no token and no e-mail address to its output', () => {
     expect(findSecrets(run.written, all)).toEqual([]);
   });
 
-  it('reveals no token or address in error responses, health checks and metrics', () => {
+  it('reveals no token or e-mail address in error responses, health checks and metrics', () => {
     const wrong = run.errors.filter((error) => findSecrets(error, all).length > 0);
     expect([...new Set(wrong.map((each) => each.replace(/\[\[.*\]\]/, '').slice(0, 300)))].slice(0, 5)).toEqual([]);
     for (const text of run.health) expect(findSecrets(text, all)).toEqual([]);
   });
 
-  it('stores the browser token and the address in its files, but no secret token', () => {
+  it('stores the browser token and the e-mail address in its files, but no secret token', () => {
     expect([...run.files.keys()]).toEqual(expect.arrayContaining(['firsthand.db', 'firsthand.db-wal', 'copy.db']));
     for (const [name, bytes] of run.files) expect([name, findSecrets(bytes, secretTokens)]).toEqual([name, []]);
     expect(findSecrets(run.files.get('copy.db') as Buffer, all)).toEqual(['browser', 'address']);

@@ -69,7 +69,7 @@ const callAll = async (scene: Scene, token: string) => {
   return { answered: [...answered].sort(), changed: [...changed].sort(), refusals: [...refusals] };
 };
 
-test('lets a viewer token change nothing, and read only what its rights cover, with all operations', async (context) => {
+test('lets a viewer token change nothing in any operation, and read only what its rights cover', async (context) => {
   const scene = await openScene();
   try {
     await makeContact(scene, 'browser');

@@ -37,7 +37,7 @@ it.each(['BACKUP_DIR', 'REPORTS_DIR'])('refuses to start with a %s that it canno
   );
 });
 
-it('warns that it has created a database, but not at later starts', async () => {
+it('warns when it creates a database, but not on later starts', async () => {
   const { env } = temporaryDatabase();
   const start = async () => {
     const lines: string[] = [];

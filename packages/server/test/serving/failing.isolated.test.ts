@@ -42,7 +42,7 @@ beforeEach(() => {
 
 const log = pino({ level: 'silent' });
 
-/** An address that no machine has, because it is reserved for documentation (RFC 5737). */
+/** An IP address that no machine has, because it is reserved for documentation (RFC 5737). */
 const unusedAddress = '203.0.113.1';
 
 it('stops measuring the accounts when it cannot listen', async () => {

@@ -1,4 +1,4 @@
-/** A server that sends mails: an alert about a real report, followed by the guide's links. */
+/** Tests a server that sends e-mails: sends an alert about a real report, and follows the guide's links. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ const call = async (url: string, fields: object, headers: Record<string, string>
   return body;
 };
 
-/** The path of a link to the console in a mail. */
+/** The path of a link to the console in an e-mail. */
 const linkIn = (text: string, name: string): string =>
   new RegExp(`${name}: ${consoleOrigin}(\\S+)`).exec(text)?.[1] ?? '';
 
@@ -86,7 +86,7 @@ it('asks a member to confirm, sends an alert once across restarts, and stops aft
   const confirmed = await fetch(url + linkIn(smtp.mails[0]?.text ?? '', 'Confirm'), { method: 'POST' });
   expect(await confirmed.text()).toContain('Your address is confirmed');
 
-  // The condition has begun before the member confirmed: it begins again after a pause.
+  // The condition began before the member confirmed; it begins again after a pause.
   const setState = (state: string) =>
     call(`${url}/notification/updateNotification`, { tokenUUID, notificationID, state });
   await setState('paused');

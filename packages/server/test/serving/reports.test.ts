@@ -78,7 +78,7 @@ it('filters by the current values of contacts', async () => {
   expect(await countMatches(isVip)).toEqual([2, 1]);
   expect(await countMatches({ and: [isVip, { event: 9 }] })).toEqual([1, 1]);
   expect(await countMatches({ contact: { contactTagID: 'vip', contactStatus: 'archived' } })).toEqual([0, 0]);
-  // Conditions on people, as many as are allowed, in the report that accepts the most filters.
+  // The maximum number of conditions on people, in the report that accepts the most filters.
   const tags = (from: number) =>
     Array.from({ length: 2 }, (_, nth) => ({ contact: { contactTagID: `tag-${from + nth}` } }));
   const step = Array.from({ length: 8 }, (_, nth) => ({

@@ -44,12 +44,12 @@ export const stoppingWithoutWaiting: readonly Change[] = [
   },
 ];
 
-/** Takes the client's address from the left end of X-Forwarded-For, which the client can forge. */
+/** Takes the client's IP address from the left end of X-Forwarded-For, which the client can forge. */
 export const readingForwardedForFromTheLeft: readonly Change[] = [
   { file: 'http/access/client-address.ts', from: 'hops.pop()', to: 'hops.shift()' },
 ];
 
-/** Treats all addresses as one sender in the list of refused requests. */
+/** Treats all IP addresses as one sender in the list of refused requests. */
 export const mixingSenders: readonly Change[] = [
   {
     file: 'http/access/client-address.ts',
@@ -144,7 +144,7 @@ export const withoutMemberSlots: readonly Change[] = [
 
 /**
  * Compares a password with those of five members with the same e-mail address, and counts no failures if one of them is
- * known at the client's address.
+ * known at the client's IP address.
  */
 export const comparingManyPasswords: readonly Change[] = [
   {

@@ -58,7 +58,7 @@ const attribute = fc.oneof(
   fc.tuple(fc.constant('amount'), fc.constantFrom('48.5', '0', '-3', '1e3', '12345.678', '1,5', 'x', '999999')),
   fc.tuple(fc.constant('robot'), fc.constantFrom('true', 'false', 'false')),
 );
-/** Ages in the last minute, within a session, hours and days ago, and before most ranges start. */
+/** Event ages: under a minute, within a session, hours, days, and older than most ranges. */
 const agoMinutes = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom(0, 1) },
   { weight: 3, arbitrary: fc.integer({ min: 20, max: 200 }) },

@@ -21,7 +21,7 @@ export const signIn = async (tab: Tab, token: string): Promise<void> => {
   await clickText(tab, 'Sign in');
 };
 
-/** Presses Tab until the control with this name has the focus. The page may still be loading. */
+/** Presses Tab until the control with this name has focus. The page may still be loading. */
 export const tabTo = async (tab: Tab, name: string | RegExp): Promise<void> => {
   const stops: string[] = [];
   for (let nth = 0; nth < maxStops; nth += 1) {
@@ -31,7 +31,7 @@ export const tabTo = async (tab: Tab, name: string | RegExp): Promise<void> => {
     await tab.run(recordFocus);
     await tab.key('Tab');
     // Waits for the focus to move: drivers return before a busy page has handled the key, and a second Tab would go too
-    // far. If there is a single control, it keeps the focus.
+    // far. If there is only one control, it keeps focus.
     await vi.waitUntil(() => tab.run(hasFocusMoved), { timeout: 2_000, interval: 5 }).catch(() => {});
   }
   throw new Error(`no Tab reaches ${name}: ${[...new Set(stops)].join(', ')}`);

@@ -66,7 +66,7 @@ describeGuide('consent.md', () => {
     await expectWithdrawn(site, later);
   });
 
-  test('has a banner that is not shown again after a refusal, and stores nothing else', async () => {
+  test('has a banner that is not shown again after a refusal, and stores only the refusal', async () => {
     const site = await openGuideSite('consent.md');
     const [banner = ''] = site.blocks('html');
     site.publish('/', `<!doctype html><title>A shop</title>${banner}`);

@@ -145,7 +145,7 @@ const crashRepeatedly = async (count: number, main?: string) => {
   return { outOfOrder, missing };
 };
 
-test(`never draws a number again after ${crashes} coordinator crashes`, async (context) => {
+test(`never draws a number twice despite ${crashes} coordinator crashes`, async (context) => {
   expect(await crashRepeatedly(crashes)).toEqual({ outOfOrder: [], missing: 0 });
   const main = changeServer(cluster.folder(), 'drawing_again', reusingLostNumbers);
   const { outOfOrder, missing } = await onOneDay(() => crashRepeatedly(weakenedCrashes, main));
@@ -241,7 +241,7 @@ const failOver = async (main?: string) => {
   return { isInOrder, missing, statuses: [...after.statuses].sort() };
 };
 
-test('never draws a number again on a lagging standby that replaces the coordinator', async (context) => {
+test('never draws a number twice, even on a lagging standby that replaces the coordinator', async (context) => {
   expect(await failOver()).toEqual({ isInOrder: true, missing: 0, statuses: [200] });
   const main = changeServer(cluster.folder(), 'drawing_again_on_standby', reusingLostNumbers);
   const weakened = await onOneDay(() => failOver(main));

@@ -20,8 +20,8 @@ export interface CuttingProxy {
 }
 
 /**
- * Listens in `folder` on behalf of the PostgreSQL whose socket is in `target`, and cuts a share of the commits while
- * `isCutting()` returns true.
+ * Listens in `folder` in place of the PostgreSQL server whose socket is in `target`, and cuts a share of the commits
+ * while `isCutting()` returns true.
  */
 export const openCuttingProxy = async (
   folder: string,

@@ -90,7 +90,7 @@ export const openTrial = async ({ databaseURL, accounts, main }: TrialOptions): 
     const cursor = await cursorOf(urls[0], token);
     trialAccounts.push({ ...account, ledger, streams: urls.map((url) => follow(url, token, cursor)) });
   }
-  // Ignores the first event, after which the streams start.
+  // Ignores the first event: the streams start after it.
   const missingIn = ({ ledger, streams }: TrialAccount) => {
     const [, ...later] = ledger.acknowledged;
     return streams.flatMap(({ received }) => later.filter((key) => !received.has(key)));

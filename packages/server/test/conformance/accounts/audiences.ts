@@ -62,7 +62,7 @@ const contactsOf = async ({ store, account }: Site, audience: number) =>
 
 export const describeAudiences = (newSite: NewSite): void => {
   describe('audiences', () => {
-    test('are the segments of a webhook with the types of audiences', async () => {
+    test('are the segments of a webhook that subscribes to segment changes', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       await saveSegments(site, 'Buyers', 'Visitors', 'Others');
@@ -88,7 +88,7 @@ export const describeAudiences = (newSite: NewSite): void => {
       expect(await names()).toEqual([]);
     });
 
-    test('are limited to saved segments, and in number for each account', async () => {
+    test('need a saved segment, and are limited in number per account', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       await expectRefusal(newWebhook(site, ['Buyers']), 'unknown_segment');
@@ -127,7 +127,7 @@ export const describeAudiences = (newSite: NewSite): void => {
       expect(await store.claimAudience({ ...claim, nextTime: 0 })).toBe(false);
     });
 
-    test('change together with the facts of their webhook', async () => {
+    test('change together with their webhook’s facts', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       const { contactUUIDs, numbers } = await createContacts(site, ann, ben);
@@ -191,7 +191,7 @@ export const describeAudiences = (newSite: NewSite): void => {
       expect(await store.claimAudience({ account, audience, nextTime, until: time + 1 })).toBe(true);
     });
 
-    test('have the result of their last comparison', async () => {
+    test('include the result of their last comparison', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       const { audience } = await newAudience(site);

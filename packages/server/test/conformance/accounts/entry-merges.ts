@@ -127,7 +127,7 @@ export const describeEntryMerges = (newSite: NewSite): void => {
       ]);
     });
 
-    test('give an event with both attributes the value that was sent under the target ID', async () => {
+    test('show the value sent under the target ID if an event has both attributes', async () => {
       const site = await newSite();
       const { merge } = merger(site);
       await site.server.log(

@@ -11,7 +11,7 @@ const day = 86_400_000;
 const find = async ({ store, account }: Site, { notificationID }: Pick<NewNotification, 'notificationID'>) =>
   (await store.listNotifications({ account, by: null })).find((each) => each.notificationID === notificationID);
 
-/** Lists what is due, of this site's account only: tests share a store. */
+/** Lists what is due for this site's account only, because tests share a store. */
 const listDue = async ({ store, account }: Site, time: number) =>
   (await store.listDueNotifications({ time, limit: 10_000 })).filter((each) => each.account === account);
 const listMails = async ({ store, account }: Site, time: number) =>
@@ -51,7 +51,7 @@ export const describeNotifications = (newSite: NewSite): void => {
       expect(listed[1]).toMatchObject({ kind, settings, recipients: [] });
     });
 
-    test('mark the member of a session, who is the default recipient', async () => {
+    test('mark the session’s member, who is the default recipient', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       const { memberID, token } = await createRecipient(site);
@@ -133,7 +133,7 @@ export const describeNotifications = (newSite: NewSite): void => {
       expect(await listMails(site, time + 20 * day)).toHaveLength(2);
     });
 
-    test('that are due are claimed once, and add a mail for each recipient who has confirmed', async () => {
+    test('that are due are claimed once, and add an e-mail for each confirmed recipient', async () => {
       const site = await newSite();
       const { account } = site;
       const [ann, ben] = [await createRecipient(site), await createRecipient(site)];
@@ -173,7 +173,7 @@ export const describeNotifications = (newSite: NewSite): void => {
       expect(await claim(site, notification)).toBe(false);
     });
 
-    test('record why a condition could not be checked, and since when it holds', async () => {
+    test('record why a condition could not be checked, and when it began', async () => {
       const site = await newSite();
       const { dueTime, notificationID } = await createNotification(site, { kind: 'silence', settings: { hours: 2 } });
       const change = { notificationID, nextTime: dueTime + 1, time: dueTime, occasion: null, failure: 'too slow' };
@@ -182,7 +182,7 @@ export const describeNotifications = (newSite: NewSite): void => {
       expect(await find(site, { notificationID })).toMatchObject(recorded);
     });
 
-    test('are deleted with their mails when the deletion of the account begins', async () => {
+    test('are deleted with their e-mails when account deletion begins', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       const { memberID } = await createRecipient(site, { isConfirmed: false });
@@ -223,7 +223,7 @@ export const describeNotifications = (newSite: NewSite): void => {
       expect(await listMails(site, until)).toMatchObject([{ mailID, attempts: 1 }]);
     });
 
-    test('are deleted when they were sent, and retried if not', async () => {
+    test('are deleted once sent, and retried otherwise', async () => {
       const site = await newSite();
       const { store } = site;
       const { mail, notification } = await createMail(site);

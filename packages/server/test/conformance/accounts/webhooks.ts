@@ -113,7 +113,7 @@ export const describeWebhooks = (newSite: NewSite): void => {
       await expectRefusal(createWebhook(site), 'invalid_field');
     });
 
-    test('keep the time of the previous secret after a rotation', async () => {
+    test('keep the previous secret’s creation time after a rotation', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       const { webhookID } = await createWebhook(site);
@@ -189,7 +189,7 @@ export const describeWebhooks = (newSite: NewSite): void => {
       expect(await store.leaseWebhook(lease(webhook, time + 5_000, 'server-2'))).toBe(true);
     });
 
-    test('are stored without their responses if a contact was erased meanwhile', async () => {
+    test('are stored without their responses if a contact was erased in the meantime', async () => {
       const site = await newSite();
       const { store, time } = site;
       const { contactUUID } = await site.server.createContact({ userUUID: null, address: ann });
@@ -202,7 +202,7 @@ export const describeWebhooks = (newSite: NewSite): void => {
       expect(await store.listDeliveries({ webhookID, limit: 10 })).toEqual([failedDelivery(5, { response: '' })]);
     });
 
-    test('wait to be sent again only up to a limit', async () => {
+    test('are limited in how many can wait to be resent', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       const { webhookID } = await createWebhook(site);
@@ -356,7 +356,7 @@ export const describeWebhooks = (newSite: NewSite): void => {
       ]);
     });
 
-    test('are read in pages, each up to a sequence', async () => {
+    test('are read page by page, up to a given sequence', async () => {
       const site = await newSite();
       const { store, account, server: caller } = site;
       const { sentThrough } = await createWebhook(site);
@@ -387,7 +387,7 @@ export const describeWebhooks = (newSite: NewSite): void => {
       expect(await factsAfter(site, sentThrough)).toEqual([{ type: 'contact.unsubscribed', contactUUID }]);
     });
 
-    test('report refused requests by code, once for an hour with such requests', async () => {
+    test('report refused requests by code, at most once per hour', async () => {
       const site = await newSite();
       const { store, account, time, server: caller } = site;
       const other = await newSite();

@@ -67,7 +67,7 @@ export const describeDisplacedLinks = (newSite: NewSite): void => {
       expect(await site.owners()).toEqual(allOf(annUUID));
     });
 
-    test('has no effect after another verified link, but takes effect after an unlink', async () => {
+    test('has no effect after another verified link, but takes effect once the user is unlinked', async () => {
       const site = await newSite();
       const { malloryUUID } = await claimOver(site);
       const { contactUUID: benUUID } = await site.server.createContact({ address: ben });
@@ -120,7 +120,8 @@ export const describeDisplacedLinks = (newSite: NewSite): void => {
       });
       await store.eraseContact({ account, contactUUID: malloryUUID, verifiedOnly: true, time });
       await expectRefusal(server.getContact(malloryUUID), 'erased_contact');
-      // Ann's link now also covers the earlier events, because the erasure turned the claimed link into an unlink.
+      // Ann's link now also covers the earlier events, because the erasure turned the claimed link into an `unlink`
+      // statement.
       expect(await site.owners()).toEqual({ 'event-claimed': contactUUID, 'event-of-ann': contactUUID });
     });
 

@@ -72,7 +72,7 @@ export const createLedger = (clients: number, options: LedgerOptions = {}): Ledg
 
   /**
    * Reads events back. A refused read proves nothing. Reads further pages, because a retried event can be older than
-   * the newest page.
+   * the first page's events.
    */
   const checkReadBack = async (token: string, event: SentEvent): Promise<void> => {
     const url = readBack[sent % readBack.length];

@@ -119,7 +119,7 @@ it('does not reveal who is a member', async () => {
   expect(responses[0]).toEqual([401, null, expect.objectContaining({ code: 'invalid_token', field: 'password' })]);
 });
 
-it('derives one key per sign-in, whether the address belongs to no member or to several members', async () => {
+it('derives one key per sign-in, whether the e-mail address belongs to no member or to several', async () => {
   const outerScene = scene;
   let keyCount = 0;
   const counting = createPasswords({ ln: 4, r: 8, p: 1 }, async (input, salt, length, options) => {
@@ -178,7 +178,7 @@ it('accepts a valid invitation from an IP address from which others guess codes'
   }
 });
 
-it('limits an address to ten failed sign-ins, separately from the limits for members who are known there', async () => {
+it('limits an IP address to ten failed sign-ins, with separate limits for members who are known there', async () => {
   await join();
   for (let nth = 0; nth < 12; nth += 1) expect((await signInWith(scene, { emailaddress, password })).status).toBe(200);
   const stranger = (nth: number) => signInWith(scene, { emailaddress: `b${nth}@shop.example`, password });
@@ -192,7 +192,7 @@ it('limits an address to ten failed sign-ins, separately from the limits for mem
   expect((await signInWith(scene, { tokenUUID: scene.tokens.viewer })).status).toBe(200);
 });
 
-it('checks at most thirty passwords per address for an invitation', async () => {
+it('checks at most thirty passwords per IP address for an invitation', async () => {
   const { invitationCode } = await invite();
   let checkCount = 0;
   // Allows a few more on a slow machine: one every ten seconds.
@@ -205,7 +205,7 @@ it('checks at most thirty passwords per address for an invitation', async () => 
   expect(checkCount).toBeLessThan(60);
 });
 
-it('does not lock a member out at a known address when others fail from many addresses', async () => {
+it('does not lock a member out at a known IP address when others fail from many IP addresses', async () => {
   await join();
   const from = (remoteAddress: string) => ({ incoming: { socket: { remoteAddress } } });
   const signInFrom = (address: string, input = password) =>
@@ -217,13 +217,13 @@ it('does not lock a member out at a known address when others fail from many add
   const refused = await Promise.all(Array.from({ length: 12 }, () => signInFrom('203.0.113.1')));
   expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([429]));
   expect((await signInFrom('192.0.2.1')).status).toBe(200);
-  // Signs in with another address, because rejections for an e-mail address do not count against the IP address.
+  // Signs in with another e-mail address, because rejections for an e-mail address do not count against the IP address.
   const other = { emailaddress: 'nobody@shop.example', password };
   const response = await signInWith(scene, other, '', consoleOrigin, from('203.0.113.1'));
   expect(response.status).toBe(401);
 });
 
-/** Sends requests from an address. */
+/** Signs in from an IP address. */
 const signInFrom = (remoteAddress: string, fields: Fields) =>
   signInWith(scene, { emailaddress, ...fields }, '', consoleOrigin, { incoming: { socket: { remoteAddress } } });
 
@@ -260,7 +260,7 @@ it('does not count a sign-in that is rejected because too many passwords are bei
       signInFrom(`198.51.100.${nth}`, { emailaddress: `b${nth}@shop.example`, password }),
     );
     await expect.poll(() => placesTaken).toBe(waiting.length);
-    // Sends more than the limits allow from one address.
+    // Sends more than the limits allow from one IP address.
     const refused = await Promise.all(Array.from({ length: 40 }, () => signInFrom('192.0.2.1', { password })));
     expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([429]));
     finish();
@@ -326,7 +326,7 @@ describe('an owner of other accounts who uses a member’s e-mail address', () =
     expect((await signInFrom(home, { password })).body.session.accountUUID).toBe(scene.accountUUID);
   });
 
-  it('gets fifty guesses an hour from other addresses', async () => {
+  it('gets fifty guesses an hour from other IP addresses', async () => {
     await join();
     await joinAnother();
     const wrong = { password: 'not this one, not this' };

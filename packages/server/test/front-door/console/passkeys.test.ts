@@ -101,7 +101,7 @@ const add = async (page: Page, changes: Changes = {}, fields: Fields = {}) => {
 const audit = async (action: string) =>
   (await scene.get('/account/listAudit', { tokenUUID: scene.tokens.server, action })).body.audit;
 
-it('lets a person join with a passkey, and sign in with it from any browser without an address', async () => {
+it('lets a person join with a passkey, and sign in with it from any browser without an e-mail address', async () => {
   const { credential, page, options } = await join();
   expect(options).toMatchObject({
     rp: { id: 'events.shop.example' },
@@ -356,7 +356,7 @@ it.each<[string, Changes]>([
   ['that signs in', { type: 'webauthn.get' }],
   ['with a key for an algorithm that was not requested', { algorithm: -65_535 }],
   ['with certificates', { format: 'packed', statement: new Map([['x5c', [Buffer.from('certificate')]]]) }],
-  ['with a different kind of certificates', { format: 'android-key' }],
+  ['with a different kind of certificate', { format: 'android-key' }],
   ['with an unexpected statement', { statement: new Map([['sig', Buffer.from('signature')]]) }],
   ['with a credential ID that is too long', { id: 'A'.repeat(1_368) }],
 ])('rejects a new passkey %s', async (_, changes) => {
@@ -382,7 +382,7 @@ it('accepts self attestation', async () => {
 it('quickly rejects bytes that are not an attestation', async () => {
   const page = await joinWithPassword();
   const { options, page: challenge } = await requestOptions('to-add', {}, page);
-  // Leaves out user verification, so that the attestation is invalid no matter which byte is changed.
+  // Omits user verification, which makes the attestation invalid whichever byte changes.
   const { passkey } = makePasskey(options, consoleOrigin, { flags: 1 });
   const whole = Buffer.from(passkey.response.attestationObject, 'base64url');
   const attestations = [
@@ -487,7 +487,7 @@ it('accepts an invitation only with the passkey that was created for it', async 
 });
 
 it.each<[string, unknown, string]>([
-  ['a text', 'passkey', 'passkey'],
+  ['a string', 'passkey', 'passkey'],
   ['a list', [], 'passkey'],
   ['null', null, 'passkey'],
   ['an empty object', {}, 'passkey.id'],
@@ -535,7 +535,7 @@ it('locks nobody out after failed attempts, not even from signing in with a pass
   expect((await signInWith(scene, { emailaddress: 'cleo@shop.example', password })).status).toBe(200);
 });
 
-describe('an address', () => {
+describe('an IP address', () => {
   /** Sends requests until the address is rate limited. One more request can pass each second. */
   const spend = async (from: Page) => {
     const maxRequests = challengeRate.burst * 3;

@@ -134,7 +134,7 @@ it('starts a new session at each sign-in, no matter which cookie the browser sen
   expect(await readSession(planted)).toBeNull();
 });
 
-it('limits a token to a hundred sessions: each further sign-in ends the oldest, even 200 in a row', async () => {
+it('limits a token to 100 sessions: each additional sign-in ends the oldest, even after 200 in a row', async () => {
   const owner = cookieFrom((await signInWith(scene, { tokenUUID: scene.tokens.server })).headers);
   const cookies: string[] = [];
   for (let nth = 0; nth < 101; nth += 1) {

@@ -51,7 +51,7 @@ describe('listWebhooks', () => {
     expect(throughSequence).toBeGreaterThan(fromSequence);
   });
 
-  it('lists the segments of a webhook, which are required with the types of audiences', async () => {
+  it('lists a webhook’s segments, which the segment types require', async () => {
     const url = 'https://crm.example/';
     const type = ['segment.entered'];
     const { error } = await post('/webhook/createWebhook', { url, type });

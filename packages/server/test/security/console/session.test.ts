@@ -83,7 +83,7 @@ test.each([
   }
 });
 
-/** Header changes after which a request no longer looks like one from the console's pages. */
+/** Header changes that make a request no longer look like one from the console's pages. */
 const foreign: readonly (readonly [string, (headers: Record<string, string>) => Record<string, string>])[] = [
   ['from another site', (headers) => ({ ...headers, 'Sec-Fetch-Site': 'cross-site', Origin: 'https://evil.example' })],
   [

@@ -197,7 +197,7 @@ describe('a share link’s holder', () => {
     expect((await readLink(fresh.shareSecret)).status).toBe(200);
   });
 
-  test('reads no address, no filter and no account name', async () => {
+  test('reads no e-mail address, filter or account name', async () => {
     computeResult = async (query) =>
       query.report === 'breakdown'
         ? {
@@ -252,7 +252,7 @@ test('reveals nothing about a share link’s filter if a report is refused after
     expect(refused.status).toBe(status);
     expect(JSON.stringify(refused.body)).not.toMatch(/mail|@/);
     computeResult = async () => undefined;
-    // Expects that for ten seconds, a report that was too slow is not tried again, unlike any other report.
+    // A report that was too slow is refused for ten seconds; after any other error, it can run again immediately.
     expect((await readReport({ shareSecret })).status).toBe(code === 'report_too_slow' ? 503 : 200);
   }
 });
@@ -376,7 +376,7 @@ describe('a share link', () => {
   });
 });
 
-test('limits guesses of secrets, without delaying readers at the same address', async () => {
+test('limits guesses of secrets, without delaying readers at the same IP address', async () => {
   const limitedScene = await open({ rateLimits: { ...noRateLimits, unknownToken: { perSecond: 0.001, burst: 10 } } });
   try {
     const { shareSecret } = await createLink({}, limitedScene);
@@ -472,7 +472,7 @@ test.each(['views', 'reports'])(
   },
 );
 
-describe('the per-address rate limit', () => {
+describe('the per-IP rate limit', () => {
   const ways = {
     pages: (shareSecret: string) => scene.send(`/console/shared/${shareSecret}`),
     views: (shareSecret: string) => readLink(shareSecret),
@@ -493,7 +493,7 @@ describe('the per-address rate limit', () => {
   });
 });
 
-test('lets 20 people with the same address open a page with 12 reports at the same time', async () => {
+test('lets 20 people with the same IP address open a page with 12 reports at the same time', async () => {
   const parts = Array.from({ length: 12 }, (_, nth) => `part${nth}`);
   const { shareSecret } = await createLink({ report: parts.map((part) => ({ ...report[0], part })) });
   const openPage = async () => [

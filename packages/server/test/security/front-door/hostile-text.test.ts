@@ -295,7 +295,7 @@ describe('an unknown field name', () => {
   });
 });
 
-/** Any 16-bit units, with a preference for ones that often cause errors. */
+/** Any UTF-16 code units, biased toward ones that often cause errors. */
 const units = fc.oneof(
   { weight: 4, arbitrary: fc.integer({ min: 0, max: 0x7f }) },
   { weight: 2, arbitrary: fc.integer({ min: 0, max: 0xffff }) },

@@ -23,7 +23,7 @@ const claims = times({ quick: 1_500, full: 100_000 });
  */
 const weakenedClaims = Math.min(claims, 10_000);
 const usersInTurn = times({ quick: 25, full: 1_000 });
-/** The number of links to each of the two addresses that a user alternates between claiming. */
+/** The number of links to each address: a user alternates between claiming two addresses. */
 const turns = limits.claimedLinksPerUser / 2;
 const addresses = times({ quick: 1_200, full: 6_000 });
 /** The number of requests per kind in a round. */
@@ -49,8 +49,8 @@ interface Measurement {
 }
 
 /**
- * Measures operations on a contact whose address is claimed by `count` users, `turns` times each, in alternation with
- * another address.
+ * Measures operations on a contact whose address is claimed by `count` users. Each user claims it `turns` times,
+ * alternating with another address.
  */
 const attack = async (name: string, { count, turns = 1 }: { count: number; turns?: number }, main?: string) => {
   const path = join(folder, `${name}.db`);

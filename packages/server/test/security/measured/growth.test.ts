@@ -360,7 +360,7 @@ test('searches refused requests for a person in time that grows with the request
 });
 
 test.each(['@', 'a@/', '%25', '%', '&#0', '&#x0', '\\u0', '＠'])(
-  'hides addresses from a share link’s viewers, and takes at most linear time for text that repeats %s',
+  'hides e-mail addresses from a share link’s viewers, and takes at most linear time for text that repeats %s',
   async (part) => {
     // Uses text that is much longer than any real value. With a million matches, garbage collection would take longer
     // than the search.

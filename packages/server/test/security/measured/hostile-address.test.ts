@@ -65,7 +65,7 @@ const start = async (name: string, count: number, main?: string) => {
   const server = await createTestAccount(path);
   const port = await freePort();
   const served = await startServerProcess(path, port, { main });
-  // The other addresses' agents: enough addresses to stay below each one's rate limit.
+  // The agents of other IP addresses: enough to stay below each one's rate limit.
   const agents = Array.from(
     { length: 50 },
     (_, nth) => new Agent({ keepAlive: true, localAddress: `127.0.0.${nth + 2}` }),
@@ -79,7 +79,7 @@ const start = async (name: string, count: number, main?: string) => {
       });
       outgoing.on('error', reject).end(JSON.stringify(fields));
     });
-  /** Writes from the other addresses for a while. Returns each write's milliseconds. */
+  /** Writes from the other IP addresses for a while. Returns each write's milliseconds. */
   const writeForAWhile = async (): Promise<number[]> => {
     const durations: number[] = [];
     const end = performance.now() + milliseconds;
@@ -142,7 +142,7 @@ const measureMinimum = async ({ measureFlood }: Awaited<ReturnType<typeof start>
   return { p99, sent };
 };
 
-test('serves others nearly as fast while one hostile address sends a flood of any kind', async (context) => {
+test('serves others nearly as fast while one hostile IP address sends a flood of any kind', async (context) => {
   const ours = await start('ours', connections);
   const results: FloodResult[] = [];
   for (const flood of isFull ? (Object.keys(floods) as Flood[]) : worst) results.push(await measureBest(ours, flood));

@@ -120,7 +120,7 @@ const start = async (name: string, main?: string) => {
 };
 type Running = Awaited<ReturnType<typeof start>>;
 
-/** For a while, runs four healthy clients that log events with pauses in between. */
+/** Runs four healthy clients for this long. They pause between events. */
 const runHealthyClients = async ({ log }: Running, milliseconds: number) => {
   const durations: number[] = [];
   const statuses = new Set<number>();

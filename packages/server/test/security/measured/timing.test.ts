@@ -1,4 +1,4 @@
-/** Tests that a browser token's createContact takes the same time for known and unknown addresses. */
+/** Tests that a browser token's createContact takes the same time for known and unknown e-mail addresses. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
 /**
- * Simulates one hostile address, as a separate process: `hostile-floods.ts <port> <connections> <token>`. A line of
+ * Simulates one hostile IP address, as a separate process: `hostile-floods.ts <port> <connections> <token>`. A line of
  * input with a flood's name starts it; an empty line stops it and prints the number of requests. The process has low
  * priority, so that only the server can slow down other clients.
  */
