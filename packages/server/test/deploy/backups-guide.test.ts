@@ -52,7 +52,7 @@ test('follows docs/backups.md: the server and cron make backups, and a drill res
   expect(readdirSync(folder)).not.toContain('drill');
   expect(server.child.exitCode).toBe(null);
 
-  // A failed backup prints the reason to standard error, which cron mails.
+  // A failed backup prints the reason to standard error, which cron sends by e-mail.
   const failing = command.replace('--backup-dir backups', '--backup-dir data/firsthand.db');
   const failed = await start('env', [...minimal, '/bin/sh', '-c', failing], {}).ended;
   expect([failed.code === 0, failed.stdout, failed.stderr.length > 0]).toEqual([false, '', true]);

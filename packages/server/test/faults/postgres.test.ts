@@ -1,4 +1,4 @@
-// Tests two servers on one PostgreSQL: a server is killed, or the database stops and restarts.
+// Tests two servers that share a PostgreSQL database: a server is killed, or the database stops and restarts.
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { times } from '../tools/counts.ts';

@@ -11,7 +11,7 @@ import { times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 
 const events = times({ quick: 2, full: 10 });
-/** The time after which an event that has not arrived counts as lost: much longer than a retry takes. */
+/** How long to wait before an event that has not arrived counts as lost: much longer than a retry takes. */
 const timeoutMilliseconds = times({ quick: 8_000, full: 15_000 });
 
 const packages = fileURLToPath(new URL('../../..', import.meta.url));

@@ -1,4 +1,4 @@
-// Tests the statements for a cluster, on a PostgreSQL database that simulates Citus.
+// Tests the cluster's SQL statements on a PostgreSQL database that simulates Citus.
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { openStore } from '../../src/store/open.ts';

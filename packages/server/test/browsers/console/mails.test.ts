@@ -1,4 +1,4 @@
-/** Creates a digest and an alert of a page in Chromium, and manages them in Settings, Mails. */
+/** Tests creating a digest and an alert from a page in Chromium, and managing them in Settings, Mails. */
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-/** Nothing listens on the port of the mail server. */
+/** Nothing listens on the mail server's port. */
 const mailSettings = {
   SMTP_URL: 'smtp://127.0.0.1:9',
   MAIL_FROM: 'reports@shop.example',
@@ -46,7 +46,7 @@ const openDialog = async (page: Page) => {
   return dialog;
 };
 
-it('creates a digest and an alert of the page, and pauses, shares and removes them', async () => {
+it('creates a digest and an alert from a page, and pauses, shares and removes them', async () => {
   const shop = await openShop(onTestFinished, mailSettings);
   await fillShop(shop);
   const cleo = await joinAs(shop, 'Cleo', 'viewer');

@@ -282,7 +282,7 @@ export const describeMembers = (newSite: NewSite): void => {
       expect(await kindOf(childToken.hash)).toBe('server');
     });
 
-    test('are found in several accounts by one address, the latest sign-in first', async () => {
+    test('are found in several accounts by one e-mail address, the latest sign-in first', async () => {
       const [site, other] = [await newSite(), await newSite()];
       const emailaddress = `${unique('ann')}@shop.example`;
       const here = await createMember(site, { emailaddress });

@@ -206,7 +206,7 @@ export const describeNotifications = (newSite: NewSite): void => {
       const site = await newSite();
       const { mail, notification } = await createMail(site);
       expect(mail.mailID).toMatch(/^[\w-]{32}$/);
-      // The same occasion again, as if the clock had gone back: no second mail.
+      // The same occasion again, as if the clock had gone back: adds no second e-mail.
       await claim(site, { ...notification, dueTime: notification.dueTime + day }, mail.occasion);
       expect(await listMails(site, notification.dueTime + day)).toHaveLength(1);
     });

@@ -64,7 +64,7 @@ export const describeLinks = (newSite: NewSite): void => {
       ]);
     });
 
-    test('is nobody after an unlink until the next link, which applies only to events after the unlink', async () => {
+    test('is nobody once its user is unlinked, until the next link, which covers only later events', async () => {
       const site = await newSite();
       const first = await site.server.createContact({ address: ann });
       await site.server.log({ eventUUID: 'event-1' });
