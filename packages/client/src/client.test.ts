@@ -326,7 +326,7 @@ describe('a retry', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('is attempted up to the call’s `retries` times, and calls `onRetry` with each failure', async () => {
+  it('is attempted at most `retries` times, and calls `onRetry` with each failure', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const { client, sent } = setUp([busy], { retries: 0 });

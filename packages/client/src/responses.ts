@@ -1,7 +1,7 @@
 /** The client's response types, with times as strings or Dates. */
 import type { OperationName, ResponseOf } from '@firsthand/contract/operations';
 
-/** The names of times in responses. No other member has such a name. */
+/** The names of the fields in responses that contain times. No other field has such a name. */
 type TimeName = `${string}Time` | 'from' | 'to';
 const isTimeName = (name: string): name is TimeName => name.endsWith('Time') || name === 'from' || name === 'to';
 

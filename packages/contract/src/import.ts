@@ -17,7 +17,7 @@ const importName = field.describe(
 );
 const importKind = field.describe(field.oneOf(importKinds), 'What the file contains.', 'events');
 
-const fingerprintForm = 'must be 64 hexadecimal digits in lower case';
+const fingerprintForm = 'must be 64 lowercase hexadecimal digits';
 const fingerprint = field.describe(
   z.string(field.errorMessage(fingerprintForm)).regex(/^[\da-f]{64}$/, fingerprintForm),
   "The SHA-256 of the file's content: for each kind, the same content is imported only once.",

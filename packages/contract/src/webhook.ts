@@ -138,7 +138,7 @@ export const listWebhooksOutput = response({
             'failing',
           )
           .optional(),
-        sequence: count('All messages up to this sequence have been delivered or have failed.', 1_042),
+        sequence: count('All messages up to this sequence number have been delivered or have failed.', 1_042),
         retrying: count('How many failed deliveries will be retried.', 0),
         waitUntilTime: isoTime('When sending resumes after failures. Absent while nothing is delayed.').optional(),
         lastSuccessTime: isoTime('When a delivery last succeeded. Absent if none has.').optional(),
@@ -219,7 +219,7 @@ export const listWebhookDeliveriesInput = z.object({
   ),
   failed: field.describe(
     field.optional(field.flag),
-    'Only messages that failed and have not been delivered since. By default, of any sequence.',
+    'Only messages that failed and have not been delivered since. By default, with any sequence number.',
     false,
   ),
   limit: field.optional(field.pageLimit(limits.deliveriesPerPage)),

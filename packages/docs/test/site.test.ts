@@ -98,7 +98,7 @@ describe('the documentation', () => {
       expect(tagsOf(html).filter(isForbidden), path).toEqual([]);
       for (const { name, attributes } of tagsOf(html).filter(({ name }) => /^(script|img|link)$/.test(name))) {
         const loaded = (name === 'link' ? attributes.href : attributes.src) ?? '';
-        // The same page as Markdown, which a browser does not load.
+        // The link to the Markdown version; browsers don't load it.
         const isAlternate = attributes.rel === 'alternate';
         expect(loaded, path).toMatch(isAlternate ? /^(\.\.\/)*[\w/-]+\.md$/ : /^(\.\.\/)?assets\/[\w.-]+$/);
         readFileSync(join(dist, posix.join(posix.dirname(`${path}x`), loaded)));
@@ -163,7 +163,7 @@ describe('the documentation', () => {
   });
 });
 
-describe('the search', () => {
+describe('site search', () => {
   const search = createSearch(searchEntries(createSite()));
   const first = (query: string) => search(query)[0]?.to;
 

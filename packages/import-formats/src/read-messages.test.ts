@@ -10,7 +10,7 @@ const read = async (text: string): Promise<Reading[]> => {
 };
 
 describe('readMessages', () => {
-  it('yields messages and problems in order, with their lines', async () => {
+  it('yields messages and problems in order, with their line numbers', async () => {
     expect(await read('{"type":"track","timestamp":"2026-11-01"}\n\n{"type":\n{"type":"page"}\n')).toEqual([
       { line: 1, message: { type: 'track', timestamp: '2026-11-01' } },
       { line: 3, problem: expect.stringContaining('the text ends within the JSON object') },

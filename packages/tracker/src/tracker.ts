@@ -170,7 +170,7 @@ export const startTracker = (tracker: Partial<Tracker>, url: string | URL, optio
     while ((listQueuedKeys(token)[0] as string) < `firsthand:${now}`) await pause();
   };
   tracker.getUserUUID = async () => {
-    // Polls, because another tab may have the lock, and then creates a new browser's userUUID.
+    // Polls, because another tab may hold the lock; that tab then creates the new browser's userUUID.
     while (isAllowed && !readUser()) await pause();
     return isAllowed ? readUser() : undefined;
   };

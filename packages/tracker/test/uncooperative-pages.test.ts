@@ -94,7 +94,7 @@ describeInChromium('the tracker in Chromium, on uncooperative pages', () => {
     expect(recorder.eventIDs()).toEqual(script === 'tracker.js' ? [1] : [9, 7, 1]);
   });
 
-  test('ignores a second tag with the same name and another token, and warns even without data-debug', async () => {
+  test('ignores a second tag with the same name but a different token, and warns even without data-debug', async () => {
     const second = `<script async src="${service}/tracker.js" data-token="browser_second"></script>`;
     const page = await openPage(publish('/', { after: second }));
     await waitFor(() => expect(consoleTexts).toContainEqual(expect.stringMatching(/^firsthand: .*tracker is taken/s)));

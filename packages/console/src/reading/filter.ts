@@ -28,7 +28,7 @@ const parse = (text: string | null): Condition[] => {
 
 export const conditions = computed(() => parse(query.value.get('filter')));
 
-/** The filter for a report: the conditions in the URL and others. Undefined if there are none. */
+/** The filter for a report: the conditions in the URL and in `others`. Undefined if there are none. */
 export const filterWith = (...others: readonly Condition[]): Condition | undefined => {
   const all = [...conditions.value, ...others];
   return all.length > 1 ? { and: all } : all[0];

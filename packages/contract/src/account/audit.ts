@@ -75,7 +75,7 @@ const auditSubject = z
       .optional()
       .describe('The names of the fields in the request.'),
   })
-  .describe('The subject of the action.');
+  .describe('What the action was performed on.');
 export type AuditSubject = z.output<typeof auditSubject>;
 
 export const listAuditInput = z.object({

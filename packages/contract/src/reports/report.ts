@@ -168,7 +168,7 @@ export type ContactDimension = (typeof contactDimensions)[number];
 export const isContactDimension = (dimension: DimensionText): dimension is ContactDimension =>
   (contactDimensions as readonly string[]).includes(dimension);
 
-/** The prefix and attrID of a dimension; undefined for a name. */
+/** The prefix and attrID of an attribute dimension; undefined for other dimensions. */
 export const parseAttributeDimension = (dimension: string): { prefix: AttributePrefix; attrID: string } | undefined => {
   const prefix = attributePrefixes.find((each) => dimension.startsWith(each));
   return prefix && { prefix, attrID: dimension.slice(prefix.length) };

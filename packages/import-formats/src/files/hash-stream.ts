@@ -4,7 +4,7 @@ import type { Source } from './read-records.ts';
 
 /**
  * Returns the SHA-256 of a prefix and the rest of a stream, as hexadecimal digits. Web Crypto needs the whole content
- * in memory, and is absent in pages without HTTPS.
+ * in memory, and is unavailable on pages without HTTPS.
  */
 export const hashStream = async (source: Source, prefix = ''): Promise<string> => {
   const hash = sha256.create().update(utf8ToBytes(prefix));

@@ -168,7 +168,7 @@ describe('every kind of file', () => {
     ['a Zstandard file', Buffer.from([0x28, 0xb5, 0x2f, 0xfd]), /Zstandard/],
     ['UTF-16', Buffer.from('\uFEFFa,b', 'utf16le'), /save the file as UTF-8/],
     ['damaged gzip data', Buffer.from([0x1f, 0x8b, 8, 0, 0, 0]), /Is the file complete\?/],
-  ])('is refused with advice if it is %s', async (_, content, message) => {
+  ])('is refused with a helpful message if it is %s', async (_, content, message) => {
     await expect(read(content)).rejects.toThrow(UnreadableFileError);
     await expect(read(content)).rejects.toThrow(message);
   });

@@ -1,7 +1,7 @@
 /**
  * GoatCounter's CSV export of page views, version 2: the header begins with the version.
  *
- * A session is what GoatCounter counts as a visitor: one browser until it has been inactive for some hours.
+ * A session is what GoatCounter counts as a visitor: one browser until it has been inactive for a few hours.
  */
 import type { Format } from './format.ts';
 import { toLabels } from './labels.ts';

@@ -73,7 +73,7 @@ interface VisitorFacts {
   readonly browser?: unknown;
   readonly os?: unknown;
   readonly device?: unknown;
-  /** The ISO 3166 code, with two letters. */
+  /** The two-letter ISO 3166 code. */
   readonly country?: unknown;
 }
 

@@ -65,7 +65,7 @@ interface StaticFile extends Pick<Route, 'name' | 'openToPages'> {
   readonly headers: FileHeaders;
 }
 
-/** Returns the route of a file, which is sent in the best variant that the client accepts. */
+/** Returns a route that serves a file in the best variant that the client accepts. */
 export const staticRoute = ({ variants, headers: fileHeaders, ...route }: StaticFile): Route => {
   let responses: ReturnType<typeof toResponses> | undefined;
   return {

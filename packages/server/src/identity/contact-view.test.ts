@@ -421,7 +421,7 @@ describe('for any records', () => {
     );
   });
 
-  test('claimed values are listed, disappear without the open claims, and stay once accepted', () => {
+  test('claimed values are listed, disappear when the open claims are removed, and stay once accepted', () => {
     fc.assert(
       fc.property(anyRecords, (all) => {
         // Removes external IDs from claims, because other rules apply to them.

@@ -7,7 +7,7 @@ describe('parseAddress', () => {
     ['does not change a canonical address', 'ann@example.com', 'ann@example.com'],
     ['trims white space', ' \t\r\n\u00a0\ufeffann@example.com\u2003\n', 'ann@example.com'],
     ['lowercases both parts', 'Ann.Lee@Example.COM', 'ann.lee@example.com'],
-    ['keeps dots and plus', 'a.n.n+news@gmail.com', 'a.n.n+news@gmail.com'],
+    ['keeps dots and plus signs', 'a.n.n+news@gmail.com', 'a.n.n+news@gmail.com'],
     ['keeps every printable ASCII character of an atom', "!#$%&'*+-/=?^_`{|}~@a.b", "!#$%&'*+-/=?^_`{|}~@a.b"],
     ['composes a decomposed letter', 'jose\u0301@example.com', 'jos\u00e9@example.com'],
     ['composes letters that lowercasing decomposes', 'J\u030c@example.com', '\u01f0@example.com'],

@@ -266,7 +266,7 @@ describe('the ownership rules', () => {
     });
   });
 
-  test('let a claim move no events of a user with a verified link until the user is unlinked', () => {
+  test('don’t let a claim move events of a user with a verified link until the user is unlinked', () => {
     assertEach('link', (before, { user, contact, verified }, after) => {
       const link = deciding(before, user).at(-1);
       if (verified || link?.contact == null || !link.verified) return;

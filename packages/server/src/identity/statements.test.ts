@@ -122,7 +122,7 @@ describe('a claimed link of a user', () => {
     ['counts as a repeat of a claim after a server’s link', [byServer(link(1, ann)), byClaim(5, ann)], 5],
     ['is appended after an unlink', [byClaim(1, ann), byServer(unlink(5))], null],
     [
-      'counts as a repeat of a claim if only a voided unlink follows',
+      'counts as a repeat of a claim if only a voided unlink came in between',
       [byClaim(1, ann), byServer(unlink(5, voided))],
       1,
     ],

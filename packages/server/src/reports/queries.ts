@@ -197,8 +197,8 @@ export interface BreakdownResult {
     readonly intervals?: readonly Measures[];
   })[];
   /**
-   * The measures of all events that are in no row, with each user and person counted once, and without `visits`. Null
-   * if there are none.
+   * The measures of all events that aren't in any row, with each user and person counted once, and without `visits`.
+   * Null if there are none.
    */
   readonly others: (Measures & { readonly groups: number }) | null;
 }

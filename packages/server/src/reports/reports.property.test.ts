@@ -20,7 +20,7 @@ import type { ReportQuery } from './queries.ts';
 
 /** The time of each world's last event, for worlds whose events arrive in chronological order. */
 const clocks = new WeakMap<TestFeed, number>();
-/** Worlds like most accounts: pages log all events, and each browser belongs to one person. */
+/** Generates worlds that resemble most accounts: pages log all events, and each browser belongs to one person. */
 const websites = new WeakSet<TestFeed>();
 const log = (world: TestFeed, list: readonly TimedEvent[]): void => {
   let clock = clocks.get(world);

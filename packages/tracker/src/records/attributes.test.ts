@@ -29,7 +29,7 @@ test('uses the last value of a duplicate attrID', () => {
   ).toEqual([{ attrID: 'a', attrValue: '2' }]);
 });
 
-test('cuts attributes to the service’s limits', () => {
+test('truncates attributes to the service’s limits', () => {
   const attributes = toAttributes(
     Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`${index}${'k'.repeat(100)}`, 'v'.repeat(5_000)])),
   );

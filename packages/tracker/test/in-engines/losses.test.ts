@@ -33,7 +33,7 @@ const foreignResponses = [
   { status: 200, body: '{"status":"200","data":null}' },
 ];
 
-/** Runs code as soon as the tracker has started. The page runs it itself, because the code breaks what drivers need. */
+/** Runs code as soon as the tracker has started. The page runs it, because it breaks built-ins that drivers need. */
 const runOnceStarted = (code: string): string => `<script>{
   const nth = new URLSearchParams(location.search).get('nth') * 1;
   const timer = setInterval(() => {

@@ -1,4 +1,4 @@
-/** Tests that the tracker causes no errors in restrictive and restored pages, and that their events arrive. */
+/** Tests that the tracker causes no errors on restrictive or restored pages, and that their events arrive. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ContactResult, Tracker } from '../../src/index.ts';
 import { openUnautomated } from '../engines/chromium.ts';
@@ -205,7 +205,7 @@ describeEngines('the tracker', (engine) => {
     expect(event.map(({ contactUUID }) => contactUUID !== '')).toEqual([true, true, false, false]);
   });
 
-  test('continues in a page restored from the back-forward cache', async () => {
+  test('keeps working on a page restored from the back-forward cache', async () => {
     const tab = await visit('/coming-back', {
       after: `<script>addEventListener('pageshow', ({ persisted }) => { window.isPersisted = persisted; })</script>`,
     });

@@ -11,7 +11,7 @@ export interface Page {
   /** Additional attributes for the script's tag. */
   readonly attributes?: string;
   /**
-   * The script's URL; by default, the service serves it. The site proxies everything under `/stats/` to the service.
+   * The script's URL; by default, the service's own copy. The site proxies everything under `/stats/` to the service.
    */
   readonly src?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -70,7 +70,7 @@ const forwardRequest = (request: IncomingMessage, response: ServerResponse, to: 
 };
 
 /**
- * Serves the site, with a page without the tracker at every unknown path. Used as a plain HTTP proxy, it serves the
+ * Serves the site. Every unknown path gets a page without the tracker. Used as a plain HTTP proxy, it serves the
  * same site on every host, except that it forwards requests to the service.
  */
 export const openSite = async (service: string): Promise<Site> => {

@@ -20,7 +20,7 @@ const link = (linkID: string, minutes: number, contactUUID: string, more: Partia
 });
 
 describe('toSessions', () => {
-  it('ends a session after a pause of half an hour, separately for each browser', () => {
+  it('ends a browser’s session after 30 minutes of inactivity', () => {
     const events = [event('a', 0), event('b', 29), event('c', 58), event('d', 88), event('p', 30, 'phone')];
     const sessions = toSessions(events);
     expect(sessions.map((session) => [session.userUUID, session.events.map(({ eventUUID }) => eventUUID)])).toEqual([

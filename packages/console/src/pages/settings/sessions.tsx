@@ -1,4 +1,4 @@
-/** The open console sessions. A session is a token stored in a cookie. */
+/** The active console sessions. A session is a token stored in a cookie. */
 import { api } from '../../api.ts';
 import { Card } from '../../parts/card.tsx';
 import { act } from '../../parts/notices.tsx';

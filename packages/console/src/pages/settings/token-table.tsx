@@ -29,7 +29,7 @@ interface TokenTableProps {
   /** The header of the column that shows when each token ends. */
   readonly end: 'Expires' | 'Ended';
   readonly tokens: readonly Token[];
-  /** All of the account's tokens, for the creators' names. */
+  /** All of the account's tokens, used to look up creators' names. */
   readonly all: readonly Token[];
 }
 

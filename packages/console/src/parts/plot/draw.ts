@@ -4,7 +4,7 @@ import { timeStep, valueStep } from './ticks.ts';
 
 export interface Line {
   readonly label: string;
-  /** The interval labels, if they differ from `label`. */
+  /** One label for each interval, instead of `label`. */
   readonly labels?: readonly string[];
   /** One value for each interval; null if there is none. */
   readonly values: readonly (number | null)[];

@@ -10,7 +10,7 @@ import type { Sessions } from './sessions.ts';
 export interface SampleShop {
   /** Creates and fills the shop unless it exists; resolves with its account. */
   fill(): Promise<number>;
-  /** Returns how much of the shop has been filled; undefined unless it is being filled. */
+  /** Returns how much of the shop has been populated; undefined unless that is in progress. */
   progress(): { readonly events: number; readonly of: number } | undefined;
   isShop(accountUUID: string): boolean;
   /** Whether the database has the shop, even if only partly filled. */

@@ -168,7 +168,7 @@ it('refuses fields that would make the file incomplete, and invalid requests, in
   expect((await request('/contact/searchContact', {}, { method: 'HEAD' })).body).toBeNull();
 });
 
-it('limits an account’s concurrent files', async () => {
+it('limits an account’s concurrent CSV downloads', async () => {
   const open = await Promise.all(Array.from({ length: 10 }, () => request('/contact/searchContact')));
   expect((await request('/contact/searchContact')).status).toBe(429);
   for (const { body } of open) await body?.cancel();

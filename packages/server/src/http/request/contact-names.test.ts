@@ -115,7 +115,7 @@ describe('a contactExternalID', () => {
     expect((await create({ contactExternalID: one.contactExternalID })).body.exists).toBe(false);
   });
 
-  it('is refused in the same way for a page, whether or not it exists', async () => {
+  it('is refused in the same way from a page, whether or not the contact exists', async () => {
     const { contactExternalID } = await newCustomer({ contactEmailaddress: newAddress() });
     for (const [path, fields] of [
       ['/event/logEvent', { eventID: 1 }],

@@ -19,7 +19,7 @@ const findLabels = ({ eventAttrArray }: Readonly<Record<string, unknown>>, at: s
 };
 
 /**
- * Appends the path of each member of nested attributes that is not stored. `at` is the path of the event or contact.
+ * Appends the path of each unstored member of nested attributes. `at` is the path of the event or contact.
  */
 const findDroppedIn = (fields: RequestFields, at: string, paths: string[]): void => {
   for (const name of ['eventAttrArray', 'contactAttr']) {

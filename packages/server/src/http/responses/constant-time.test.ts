@@ -3,7 +3,7 @@ import { respondInSteps, stepMilliseconds } from './constant-time.ts';
 
 const later = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Returns the shortest duration of several attempts at a response, because a busy machine can take longer. */
+/** Returns the shortest of several response times, because a busy machine inflates some of them. */
 const timeOf = async (work: Promise<unknown>) => {
   const started = performance.now();
   await respondInSteps(work).catch(() => {});

@@ -165,7 +165,7 @@ describe('page addresses', () => {
     expect(view({ title: '' })).toEqual({ referrer: '' });
   });
 
-  it('take only the path and the campaign from the URL', () => {
+  it('contain only the path and the campaign from the URL', () => {
     expect(view({ url: 'https://shop.example/tea?ref=x&token=secret#access_token=secret' })).toEqual({
       path: '/tea',
       ref: 'x',

@@ -207,7 +207,7 @@ describe('deliveries', () => {
     expect(await find(webhookID)).toMatchObject({ failures: 0, waitUntil: 0, lastSuccessTime: time });
   });
 
-  it('store the cursor of a webhook without messages an hour after it has examined others', async () => {
+  it('store a webhook’s cursor after an hour in which no messages matched', async () => {
     const webhookID = await createWebhook({ types: ['contact.merged'] });
     const { sentThrough } = await find(webhookID);
     start();

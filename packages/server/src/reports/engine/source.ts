@@ -34,7 +34,7 @@ export interface Snapshot {
   /** The latest time of the events that retention has deleted. */
   readonly cutUntil: number;
   readonly memoryBytes: number;
-  /** Returns the highest number of any contact that was logged with an event or owns events. */
+  /** Returns the highest contact number that was logged with an event or owns events. */
   highestContact(connection: DuckDBConnection): Promise<number>;
   readonly through: number;
 }

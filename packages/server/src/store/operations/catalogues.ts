@@ -18,7 +18,7 @@ const selectSorted = (order: string) =>
       SELECT id, name, browser, "byBrowser", type, "mergedInto" FROM catalogue
       WHERE account = $1 AND kind = $2 ORDER BY ${order}`,
   );
-// In the order of the primary key, except for events, which must be sorted by number.
+// In primary-key order, except for events, which must be sorted by number.
 const selectEntries = selectSorted('id');
 const selectEvents = selectSorted('CAST(id AS integer)');
 

@@ -44,7 +44,7 @@ export interface ContactReader<Row extends ContactRow> {
   readonly readViews: (groups: readonly Group<Row>[], merges: ContactMerges) => Result<readonly ContactView[]>;
   /** Returns a function that looks up profile and tag names. */
   readonly readNames: () => Result<NameOf>;
-  /** Returns the last day on which any contact of each group was seen. */
+  /** Returns, for each group, the last day on which any of its contacts was seen. */
   readonly readLastSeen: (groups: readonly Group<Row>[]) => Result<readonly number[]>;
 }
 

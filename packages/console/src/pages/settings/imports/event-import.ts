@@ -37,7 +37,7 @@ export interface EventImport {
 
 export const maxRefusals = 10_000;
 
-/** This page's import, until another one replaces it. */
+/** The import started on this page. Starting another one replaces it. */
 export const eventImport = signal<EventImport | undefined>(undefined);
 
 let controller = new AbortController();

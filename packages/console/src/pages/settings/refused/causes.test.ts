@@ -49,7 +49,7 @@ it('groups times in seconds, although their messages contain different values', 
   expect(cause?.why).toBe('the time is in 1970: it looks like seconds, not milliseconds');
 });
 
-it('shows the invalid value of an e-mail address', () => {
+it('shows the value of an invalid e-mail address', () => {
   const field = 'contactEmailaddress';
   const problem = { code: 'invalid_field' as const, field, message: '`contactEmailaddress` must be an e-mail address' };
   const [cause] = toCauses([refused(1, problem, { contactEmailaddress: 'ann@' })]);

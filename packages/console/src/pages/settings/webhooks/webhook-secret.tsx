@@ -5,7 +5,7 @@ import { nameOfWebhook, type Webhook } from './webhook.ts';
 
 export interface NewSecret extends Pick<Webhook, 'webhookID' | 'description' | 'url'> {
   readonly secret: string;
-  /** After a rotation: until when the previous secret is valid. */
+  /** When the previous secret expires, after a rotation. */
   readonly previousSecretUntilTime?: string | undefined;
 }
 

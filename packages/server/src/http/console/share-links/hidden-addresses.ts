@@ -15,7 +15,7 @@ const address = /[\w.+-]@[\w-]+\.[a-z]/i;
 const encodesAddress = (text: string): boolean =>
   [0, 1, 2, 3].some((from) => address.test(Buffer.from(text.slice(from), 'base64').toString('latin1')));
 
-/** Matches @, even percent-encoded one or more times. */
+/** Matches @, including when it is percent-encoded one or more times. */
 const atSign = /@|%(?:25)*40/i;
 
 /**

@@ -58,7 +58,7 @@ describe('getService', () => {
     expect(await ask('operator')).not.toHaveProperty('refusedOrigin');
   });
 
-  it('returns the newest page that sends a secret token', async () => {
+  it('returns the page that most recently sent a secret token', async () => {
     const { browser, server } = scene.tokens;
     expect(await ask()).not.toHaveProperty('leakedToken');
     const log = (tokenUUID: string, origin: string) =>

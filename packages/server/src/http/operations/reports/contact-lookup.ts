@@ -8,7 +8,7 @@ import { Refusal } from '../../../shared/refusal.ts';
 import type { ContactFeedPage, Store } from '../../../store/store.ts';
 import type { Reader, ReportRunner } from './run-report.ts';
 
-/** The numbers of the contacts that match each condition; null for a condition that every contact matches. */
+/** The internal IDs of the contacts that match each condition; null for a condition that every contact matches. */
 export type ContactMatches = ReadonlyMap<ContactFilter, Float64Array | null>;
 
 /**

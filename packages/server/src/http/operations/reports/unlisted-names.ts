@@ -12,8 +12,8 @@ import type { Reader, ReportRunner } from './run-report.ts';
 const maxNames = 1_000;
 
 /**
- * Returns `kinds` with the names of unlisted events added. `eventIDs` are the IDs in the rows of the result of
- * `query`.
+ * Returns `kinds` with the names of unlisted events added. `eventIDs` are the IDs in the rows that `query`
+ * returned.
  */
 export const withUnlistedNames = async (
   run: ReportRunner['run'],

@@ -97,7 +97,7 @@ const parseManifest = (text: string): Manifest => {
 
 /** `folder` is relative to the working directory. It must not contain client input, because it becomes part of SQL. */
 export const createFiles = (folder: string) => {
-  /** The files in use, as of when they were written or checked. */
+  /** The files in use, as they were when last written or checked. */
   const current = new Map<string, { readonly fingerprint: string; readonly sha256: string }>();
   const pathOf = (name: string): string => `${folder}/${name}`;
 

@@ -14,7 +14,7 @@ import { sameGroup, toOrder } from './groups.ts';
 
 /** The first pass counts this many times the requested number of groups. */
 const likelyFactor = 2;
-/** Counting likely groups first is worthwhile only for up to this fraction of all groups. */
+/** Counting the likely first groups is worthwhile only up to this fraction of all groups. */
 const maxLikelyShare = 0.25;
 
 interface FirstGroups {

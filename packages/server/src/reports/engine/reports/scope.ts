@@ -21,7 +21,7 @@ export interface Sessions {
   readonly highest: number;
 }
 
-/** Which events `hits` selects, and which columns in addition to `user` (0: no user). */
+/** Which events `hits` selects, and which columns it returns besides `user` (0 if there is no user). */
 export interface HitOptions {
   readonly person?: boolean;
   readonly session?: boolean;
@@ -115,7 +115,7 @@ export const createScope = (source: Source, query: ReportQuery) => {
       addedColumns.push(clause`${value} AS ${column(name)}`);
     },
     rows,
-    /** Like `rows`, for the events that meet the report's own condition. */
+    /** Like `rows`, but only for events that meet the report's own condition. */
     hits({ person: withPerson = false, owned = false, sequence = false }: HitOptions, sessions: Sessions | null): SQL {
       addedColumns.push(clause`e."user"`, ...(sequence ? [clause`e.sequence`] : []));
       const where = owned ? sql`${matched()} AND "user" IN (SELECT "user" FROM owned)` : matched();

@@ -8,7 +8,7 @@ import { lockFreeUsers, lockUsers, preventErasure } from './row-locks.ts';
 import { statementsOf } from './statements.ts';
 import type { User, Users } from './users.ts';
 
-/** Inserts a statement. The caller must have locked the user's row before drawing the sequence. */
+/** Inserts a statement. The caller must lock the user's row before allocating the sequence number. */
 export const insertStatement = async (db: Transaction, statement: NewStatement, sequence: number): Promise<void> => {
   const { user, contact, verified, claim, token, time } = statement;
   const { account } = db;

@@ -125,8 +125,8 @@ const addSkipColumn = 'ALTER TABLE position ADD COLUMN IF NOT EXISTS "skippedAft
 const distributedFunctions = ['be_durable', 'hold_account', 'held_floors', 'has_no_writer', 'held_floor'];
 
 /**
- * Creates the functions; the tables must be distributed. Sends each statement separately, because Citus forwards whole
- * messages.
+ * Creates the functions. The tables must already be distributed. Sends each statement separately, because Citus
+ * forwards whole messages.
  */
 export const createClusterFunctions = async (db: Connection & Pick<ScriptedConnection, 'script'>): Promise<void> => {
   for (const sql of [addSkipColumn, beDurable, holdAccount, beginWriting, skipNumbers]) await db.script(sql);

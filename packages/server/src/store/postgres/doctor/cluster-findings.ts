@@ -117,7 +117,7 @@ const largestFinding = async (
         ? `${accountUUID}: ${where}; it is alone there and can only grow with that machine`
         : `${accountUUID}: ${where}, with ${formatCount(accounts.length - 1, 'other account')}: ` +
           `SELECT isolate_tenant_to_new_shard('account_position', ${account}, 'CASCADE', shard_transfer_mode := 'block_writes') gives it ` +
-          'its own part; writes to these accounts wait meanwhile',
+          'its own part; writes to these accounts are blocked in the meantime',
     },
   ];
 };

@@ -385,8 +385,8 @@ export const createErasures = (parts: ErasureParts) => {
     },
 
     /**
-     * Deletes up to `maxEvents` events and `maxRefused` refused requests from before a time. Returns the numbers of
-     * deleted rows.
+     * Deletes up to `maxEvents` events and `maxRefused` refused requests from before a time. Returns how
+     * many rows of each kind it deleted.
      */
     async deleteEventsBefore(
       db: Transaction,

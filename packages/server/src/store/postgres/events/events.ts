@@ -73,7 +73,7 @@ const hasUserAndContact = ({ name, contact }: Entry): boolean => name !== null &
 /** Returns the user of an entry, which must be resolved. */
 const userOf = ({ user }: Entry): number => (user as User).user;
 
-/** Returns the key of an entry, whose holder must be known. */
+/** Returns an entry's key. The entry's holder must already be known. */
 const keyOf = ({ key }: Entry): EventKey => key as EventKey;
 
 const accountOf = ({ batch }: Entry): number => batch.account;

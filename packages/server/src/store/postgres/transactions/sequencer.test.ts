@@ -44,7 +44,7 @@ const withWriters = (writers: readonly string[], millisecondsEach: number) => {
   };
 };
 
-test('waits until all numbers that were drawn before the read are settled', async () => {
+test('waits until every number allocated before the read is committed or rolled back', async () => {
   expect(await waitForSettled(withFloors([3, 7, null], 1), 1)).toBe(9);
   expect(await waitForSettled(withFloors([3, 12], 1), 1)).toBe(9);
 });

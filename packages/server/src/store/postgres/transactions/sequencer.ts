@@ -196,8 +196,8 @@ export const waitForSettled = async (db: Reads, account: number): Promise<number
 const lastSQL = {
   contact_number: () => 'SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last FROM contact_number',
   refused_number: () => 'SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last FROM refused_number',
-  // Triggers (on a cluster, begin_writing) draw these numbers. Any lower number was drawn before the last committed
-  // number.
+  // Triggers (on a cluster, begin_writing) allocate these numbers. Any lower number was allocated before the last
+  // committed number.
   owner_change: (account: number) =>
     `SELECT coalesce(max(change), 0)::bigint AS last FROM owner_change WHERE account = ${account}`,
 } as const;

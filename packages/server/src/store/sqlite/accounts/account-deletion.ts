@@ -64,7 +64,7 @@ export const createAccountDeletion = (db: Connection, { erasures, users, catalog
   const dropFirst = [...erasureTables, ...tokenTables].map(prepareDrop);
   const dropLast = accountTables.map(prepareDrop);
 
-  /** Selects the next users or contacts as a JSON list of row numbers; '[]': none. */
+  /** Selects the next users or contacts as a JSON list of row numbers, or '[]' if there are none left. */
   const nextOf = (what: 'user' | 'contact') =>
     db
       .prepare<{ account: number; limit: number }, string>(

@@ -41,7 +41,7 @@ export const createContactFinder = (db: Connection) => {
   const isErasedHandle = (account: number, token: number, handle: string): boolean =>
     erasingClaim.get(account, handle)?.token === token || findErasure(account, handleName(token, handle)) !== undefined;
 
-  /** Returns the Refusal for a handle that matches no claim of the token. */
+  /** Returns the Refusal for a handle that matches none of the token's claims. */
   const missingHandle = (account: number, token: number, handle: string): Refusal =>
     missingContact('contactUUID', isErasedHandle(account, token, handle));
 

@@ -64,7 +64,7 @@ test('names a file of another owner, and the chown command', () => {
   );
 });
 
-test('suggests chown for a database that root owns among files of another user', () => {
+test('suggests chown for a root-owned database among another user’s files', () => {
   const { path } = createFiles();
   setOwners(['firsthand.db', 'firsthand.db-lock'], 0, 998);
   expect(examinePermissions(path)).toEqual({

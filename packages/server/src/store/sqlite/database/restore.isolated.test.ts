@@ -243,7 +243,7 @@ test.each([
     },
   ],
   [
-    'or the folder in which its folder is created',
+    'or the parent of the folder to be created',
     (data: string, own: (path: string) => void, path: string) => {
       cpSync(`${path}-erased`, `${data}.db-erased`);
       rmSync(data, { recursive: true });

@@ -6,7 +6,7 @@ import { type BlockRow, isWhole, readBlock, toBlockRow } from './event-block-row
 
 /**
  * The number of events in a block. Larger blocks take less space, but reading one event is slower. 72 events with three
- * attributes just fill a database page. With 64 events per block, each event takes 6 bytes more.
+ * attributes exactly fill a database page. With 64 events per block, each event takes 6 more bytes.
  */
 export const defaultEventsPerBlock = 72;
 

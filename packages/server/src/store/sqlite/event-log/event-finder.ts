@@ -215,7 +215,7 @@ export const createEventFinder = (db: Connection) => {
 
         /** Runs a step. Returns whether the whole range has been examined. */
         function* step(): Generator<BlockMatch, boolean> {
-          /** In descending order only: all places from this place on have been examined. */
+          /** In descending order only: every place from this one up has been examined. */
           let examinedFrom = Infinity;
           for (const span of spans()) {
             lookupCost += costOfSpan;
