@@ -8,19 +8,28 @@ interface Notice {
   readonly isProblem?: boolean;
   /** Whether the notice stays until the user closes it or another one replaces it. */
   readonly stays?: boolean | undefined;
+  /** How long the notice is visible, unless it stays. */
+  readonly visibleMs?: number;
 }
 
 const notice = signal<Notice | undefined>(undefined);
 let timer: ReturnType<typeof setTimeout> | undefined;
-const visibleMs = 12_000;
+const defaultVisibleMs = 12_000;
+const recheckMs = 2_000;
 
 export const show = (next: Notice): void => {
   clearTimeout(timer);
   notice.value = next;
-  if (!next.isProblem && !next.stays) timer = setTimeout(hide, visibleMs);
+  if (!next.isProblem && !next.stays) timer = setTimeout(leave, next.visibleMs ?? defaultVisibleMs);
 };
-const hide = (): void => {
+export const hideNotice = (): void => {
+  clearTimeout(timer);
   notice.value = undefined;
+};
+/** Hides the notice, but not while somebody may be about to press its button. */
+const leave = (): void => {
+  if (document.querySelector('.notice:is(:hover, :focus-within)')) timer = setTimeout(leave, recheckMs);
+  else hideNotice();
 };
 
 interface Outcome {
@@ -78,7 +87,7 @@ export const Notices = () => (
             Undo
           </button>
         )}
-        <button type="button" class="quiet" aria-label="Close" onClick={hide}>
+        <button type="button" class="quiet" aria-label="Close" onClick={hideNotice}>
           ×
         </button>
       </div>

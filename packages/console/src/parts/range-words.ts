@@ -2,12 +2,11 @@
 import { formatTime } from '../reading/format.ts';
 import { comparePeriod, lastDay, presets, range, today } from '../reading/range.ts';
 
-/** Formats a day such as `2026-11-01`. */
-const formatDay = (text: string): string => formatTime(`${text}T12:00:00Z`, 'day', 'UTC');
-
 export const describeDates = (): string => {
   const { from, to } = range.value;
-  return `${formatDay(from)} to ${formatDay(to === undefined ? today.value : lastDay(to))}`;
+  const days = [from, to === undefined ? today.value : lastDay(to)];
+  const form = days.every((day) => day.slice(0, 4) === today.value.slice(0, 4)) ? 'day' : 'date';
+  return days.map((day) => formatTime(`${day}T12:00:00Z`, form, 'UTC')).join(' to ');
 };
 
 export const describeRange = (): string =>

@@ -2,7 +2,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { isLoopback } from '../address.ts';
-import { isOwner } from '../reading/account.ts';
 import { formatAgo, formatTime } from '../reading/format.ts';
 import { hueOf } from '../reading/person.ts';
 import { useCopy } from './use-copy.ts';
@@ -127,6 +126,6 @@ export const Problem = ({ text, reload }: { readonly text: string; readonly relo
 export const LoopbackWarning = () =>
   isLoopback() ? (
     <p class="problem">
-      This link works only on this machine. {isOwner.value ? 'Set' : 'Ask your administrator to set'} CONSOLE_ORIGIN.
+      Colleagues can’t open this link yet: ask whoever runs the server to set its public address (CONSOLE_ORIGIN).
     </p>
   ) : null;

@@ -1,5 +1,6 @@
 /**
- * Recognizes the columns of contact files from Mautic, Klaviyo, HubSpot and Mailchimp, and of Firsthand's own export.
+ * Recognizes the columns of contact files from Mautic, Klaviyo, HubSpot, Mailchimp and spreadsheets, and of Firsthand's
+ * own export.
  */
 
 const contactFields = [
@@ -52,6 +53,19 @@ const columnsByTool: Readonly<Record<string, Readonly<Record<string, ContactTarg
     'Email Address': 'contactEmailaddress',
     TAGS: 'contactTagID',
     UNSUB_TIME: 'contactStatus',
+  },
+  spreadsheet: {
+    'Given Name': 'contactFirstname',
+    Forename: 'contactFirstname',
+    Surname: 'contactLastname',
+    'Family Name': 'contactLastname',
+    Telephone: 'contactTelephone',
+    'Telephone Number': 'contactTelephone',
+    'Mobile Number': 'contactMobile',
+    'Mobile Phone': 'contactMobile',
+    'Cell Phone': 'contactMobile',
+    Job: 'contactJobRole',
+    'Job Role': 'contactJobRole',
   },
   // Contains tag names, which are also their IDs unless the catalogue has different names for them.
   firsthand: { tag: 'contactTagID' },

@@ -71,6 +71,21 @@ describe('mapColumns', () => {
     });
   });
 
+  it('recognizes the usual names in spreadsheets', () => {
+    expect(mapping('E-mail', 'Forename', 'Surname', 'Phone', 'Mobile', 'Town')).toEqual({
+      'E-mail': 'contactEmailaddress',
+      Forename: 'contactFirstname',
+      Surname: 'contactLastname',
+      Phone: 'contactTelephone',
+      Mobile: 'contactMobile',
+    });
+    expect(mapping('Last name', 'Telephone', 'Cell phone')).toEqual({
+      'Last name': 'contactLastname',
+      Telephone: 'contactTelephone',
+      'Cell phone': 'contactMobile',
+    });
+  });
+
   it('imports the first of two columns with the same content, unless the other one is chosen', () => {
     expect(mapping('email', 'Email')).toEqual({ email: 'contactEmailaddress' });
     const chosen = new Map([
@@ -161,7 +176,7 @@ describe('readContacts', () => {
 
   it('refuses a row without an e-mail address, and a row with a different number of cells', async () => {
     expect(await read('email,firstname\n,Ann\nann@shop.example\n')).toEqual([
-      { line: 2, problem: 'the row has neither an e-mail address nor an external ID' },
+      { line: 2, problem: 'the row has neither an e-mail address nor your own ID' },
       { line: 3, problem: 'the row has 1 cell, but the header has 2' },
     ]);
   });

@@ -65,7 +65,7 @@ export const toContact = (
   }
   if (attributes.length > 0) contact.contactAttr = attributes;
   if (contact.contactEmailaddress === undefined && contact.contactExternalID === undefined)
-    return { problem: 'the row has neither an e-mail address nor an external ID' };
+    return { problem: 'the row has neither an e-mail address nor your own ID' };
   return { contact };
 };
 

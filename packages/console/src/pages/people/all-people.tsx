@@ -5,7 +5,7 @@ import { Card, ResponseView } from '../../parts/card.tsx';
 import { SaveCSV } from '../../parts/save-csv.tsx';
 import { EmptyState, RelativeTime } from '../../parts/small.tsx';
 import { revenueAttrID, timezone } from '../../reading/account.ts';
-import { attributeName, filterWith } from '../../reading/filter.ts';
+import { attributeName, conditions, filterWith } from '../../reading/filter.ts';
 import { currencyFormats, formatWhole } from '../../reading/format.ts';
 import { usePagination } from '../../reading/pages.ts';
 import { nameOfPerson } from '../../reading/person.ts';
@@ -66,6 +66,7 @@ export const AllPeople = () => {
   );
   return (
     <Card title={count === undefined ? 'Everyone' : `Everyone · ${formatWhole(count)}`} tools={tools} class="list">
+      {conditions.value.length > 0 && <p class="soft">Counts only events that match the filter.</p>}
       <ResponseView response={response} lines={12}>
         {(people) =>
           people.length === 0 ? (

@@ -14,7 +14,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, messageOf } from '../../api.ts';
 import { download, toFile } from '../../parts/csv.ts';
 import { DialogForm } from '../../parts/dialog-form.tsx';
-import { show } from '../../parts/notices.tsx';
+import { hideNotice, show } from '../../parts/notices.tsx';
+import { account } from '../../reading/account.ts';
 import { formatWhole } from '../../reading/format.ts';
 
 const targetNames: readonly (readonly [target: ContactTarget, name: string])[] = [
@@ -31,6 +32,9 @@ const targetNames: readonly (readonly [target: ContactTarget, name: string])[] =
   ['contactStatus', 'Status'],
 ];
 const rowsShown = 3;
+const refusedShown = 5;
+/** How long the notice offers an undo. The list of imports offers it later. */
+const undoMs = 60_000;
 /** The maximum file size: all refused rows are held in memory. */
 const maxBytes = 200 * 1024 * 1024;
 
@@ -70,7 +74,7 @@ const saveRefused = (refused: readonly RefusedRow[], header: readonly string[]):
 };
 
 interface Result {
-  readonly counts: ContactCounts;
+  readonly counts: ContactCounts & { readonly unreadable: number };
   readonly refused: readonly RefusedRow[];
   /** Absent after a dry run. */
   readonly importID?: string;
@@ -78,29 +82,49 @@ interface Result {
 
 const ResultView = ({ result, header }: { readonly result: Result; readonly header: readonly string[] }) => {
   const { counts, refused, importID } = result;
-  const [first] = refused;
+  const { unreadable } = counts;
   return (
     <>
       <p role="status">
         {importID === undefined ? 'This would be the result. Created' : 'Created'}: {formatWhole(counts.created)},
         changed: {formatWhole(counts.changed)}, unchanged: {formatWhole(counts.unchanged)}, refused:{' '}
-        {formatWhole(counts.refused)}.
+        {formatWhole(counts.refused - unreadable)}
+        {unreadable > 0 && `, invalid rows: ${formatWhole(unreadable)}`}.
       </p>
-      {first && (
-        <p>
-          Line {first.line}
-          {first.column && `, ${first.column}`}: {first.reason}.{' '}
-          <button type="button" class="quiet" onClick={() => saveRefused(refused, header)}>
-            Save refused rows
-          </button>
-        </p>
+      {refused.length > 0 && (
+        <>
+          <ul class="refused-rows">
+            {refused.slice(0, refusedShown).map(({ line, column, reason }) => (
+              <li key={line}>
+                Line {line}
+                {column && `, ${column}`}: {reason}.
+              </li>
+            ))}
+          </ul>
+          <p>
+            <button type="button" class="quiet" onClick={() => saveRefused(refused, header)}>
+              Save refused rows
+            </button>
+          </p>
+        </>
       )}
     </>
   );
 };
 
+/** The catalogue's attribute with a column's name, in any case. */
+const findAttribute = (column: string): ContactTarget | undefined => {
+  const name = column.trim().toLowerCase();
+  const match = (account.value?.attr ?? []).find(
+    ({ attrID, attrName, mergedInto }) =>
+      mergedInto === undefined && (attrID.toLowerCase() === name || attrName.toLowerCase() === name),
+  );
+  return match && `contactAttr.${match.attrID}`;
+};
+
 /** Attribute columns in Firsthand's own export already have this form. */
-const attributeOf = (column: string): string => (column.startsWith('contactAttr.') ? column : `contactAttr.${column}`);
+const attributeOf = (column: string): string =>
+  column.startsWith('contactAttr.') ? column : (findAttribute(column) ?? `contactAttr.${column}`);
 
 const ColumnTable = ({
   header,
@@ -176,7 +200,7 @@ export const ImportContacts = ({ close, refresh }: { readonly close: () => void;
       if (!chosen) return;
       const read = await readStart(chosen);
       const recognized = mapColumns(read.header);
-      setColumns(new Map(read.header.map((name) => [name, recognized.get(name)])));
+      setColumns(new Map(read.header.map((name) => [name, recognized.get(name) ?? findAttribute(name)])));
       setStart(read);
       setFile(chosen);
     });
@@ -187,6 +211,7 @@ export const ImportContacts = ({ close, refresh }: { readonly close: () => void;
       const shared = findShared(columns);
       if (shared !== undefined) throw new Error(shared);
       setProgress(0);
+      hideNotice();
       const source = { open: () => given.stream(), columns };
       const { settings } = await checkContacts(source);
       const { signal } = controller.current;
@@ -212,10 +237,10 @@ export const ImportContacts = ({ close, refresh }: { readonly close: () => void;
             setProgress(created + changed + unchanged + refused),
         });
         setResult({ counts, refused, ...(importID !== undefined && { importID }) });
-        if (importID !== undefined) show({ text: `Imported ${given.name}.`, undo, stays: true });
+        if (importID !== undefined) show({ text: `Imported ${given.name}.`, undo, visibleMs: undoMs });
       } catch (error) {
         // Contacts imported before an error remain.
-        if (importID !== undefined) show({ text: `Imported part of ${given.name}.`, undo, stays: true });
+        if (importID !== undefined) show({ text: `Imported part of ${given.name}.`, undo, visibleMs: undoMs });
         throw error;
       } finally {
         if (importID !== undefined) refresh();

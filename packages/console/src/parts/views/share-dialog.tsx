@@ -47,7 +47,6 @@ const NewLink = ({
         </pre>
         <CopyButton text={url} />
       </div>
-      <LoopbackWarning />
       <p class="dialog-actions">
         <button type="button" onClick={close}>
           Close
@@ -126,6 +125,7 @@ export const ShareDialog = ({ viewName, close }: ShareDialogProps) => {
           </select>
         )}
       </Field>
+      <LoopbackWarning />
       <div class="shown-to-others">
         <p>Anyone with the link can see this without signing in, for “{describeRange()}”:</p>
         <ul>

@@ -115,7 +115,8 @@ export const createSender = ({
       lookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
         // Omits the address, so that nobody can resolve internal network names.
         const isRefused = addresses?.some(({ address }) => refusal(address, hasTLS) !== undefined);
-        const problem = error?.message ?? (isRefused ? refusedHost(hostname, hasTLS) : undefined);
+        const unresolved = error?.code === 'ENOTFOUND' ? `no server has the name ${hostname}` : error?.message;
+        const problem = unresolved ?? (isRefused ? refusedHost(hostname, hasTLS) : undefined);
         const [first] = addresses ?? [];
         if (problem !== undefined || !first) return callback(new Error(problem ?? `${hostname} has no address`), '', 0);
         if (options.all) return callback(null, addresses);

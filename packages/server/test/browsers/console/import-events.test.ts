@@ -37,12 +37,12 @@ it('imports a file with a bad line, saves that line, shows the events, and undoe
 
   await page.getByRole('button', { name: 'Check' }).click();
   await page.getByText('This would be the result of importing events.jsonl.').waitFor(soon);
-  await page.getByText('Imported: 2, refused: 2.').waitFor(soon);
+  await page.getByText('Imported: 2, refused: 1, invalid rows: 1.').waitFor(soon);
   expect(await countEvents(shop)).toBe(0);
 
   await importButton(page).click();
   await page.getByText('Imported events.jsonl.').waitFor(soon);
-  await page.getByText('Imported: 2, repeated: 0, refused: 2.').waitFor(soon);
+  await page.getByText('Imported: 2, repeated: 0, refused: 1, invalid rows: 1.').waitFor(soon);
   await page.getByText('Line 2: the text is not JSON').waitFor(soon);
   await page.getByText('Line 3: `timestamp` must be a time').waitFor(soon);
   const [saved] = await Promise.all([

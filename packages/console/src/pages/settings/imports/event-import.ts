@@ -9,6 +9,7 @@ import {
 } from '@firsthand/import-formats';
 import { computed, signal } from '@preact/signals';
 import { api, messageOf } from '../../../api.ts';
+import { hideNotice } from '../../../parts/notices.tsx';
 import { clearFetchCache } from '../../../reading/use-fetch.ts';
 import { session } from '../../../session.ts';
 
@@ -25,6 +26,8 @@ export interface EventImport {
   /** How many bytes of the file have been read in this state. */
   readonly bytes: number;
   readonly counts: EventCounts;
+  /** How many rows could not be sent. `counts.refused` does not include them once the import is done. */
+  readonly invalid: number;
   /** The first refused rows. */
   readonly refusals: readonly Refusal[];
   /** The name of the tool that the file comes from; '' if it is not known yet. */
@@ -113,11 +116,12 @@ const importFile = async (file: File, isDryRun: boolean, run: Run): Promise<void
   update({
     state: 'done',
     refusals,
+    invalid: unreadable,
     counts: {
       skipped: counts.skipped,
       imported: total.imported,
       repeated: total.repeated,
-      refused: isDryRun ? counts.refused : total.refused + unreadable,
+      refused: isDryRun ? counts.refused - unreadable : total.refused,
     },
   });
 };
@@ -126,11 +130,13 @@ const warn = (event: BeforeUnloadEvent): void => event.preventDefault();
 
 /** Imports a file, or only checks it. The result is in `eventImport`. */
 export const startEventImport = async (file: File, isDryRun: boolean): Promise<void> => {
+  hideNotice();
   const own = new AbortController();
   controller = own;
   const { signal } = own;
   const counts = { imported: 0, repeated: 0, refused: 0, skipped: {} };
-  eventImport.value = { file, isDryRun, counts, state: 'checking', bytes: 0, refusals: [], tool: '', problem: '' };
+  const nothing = { counts, bytes: 0, invalid: 0, refusals: [], tool: '', problem: '' };
+  eventImport.value = { file, isDryRun, state: 'checking', ...nothing };
   const update = (fields: Partial<EventImport>): void => {
     if (eventImport.value && controller === own) eventImport.value = { ...eventImport.value, ...fields };
   };

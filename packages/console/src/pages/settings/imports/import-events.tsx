@@ -47,13 +47,14 @@ const outcomeOf = ({ file: { name }, state, isDryRun, importID, problem }: Event
   return problem ? advice : `Stopped. ${advice}`;
 };
 
-const Counts = ({ run: { counts, isDryRun } }: { readonly run: EventImport }) => {
+const Counts = ({ run: { counts, invalid, isDryRun } }: { readonly run: EventImport }) => {
   const { imported, repeated, refused, skipped } = counts;
   const reasons = Object.entries(skipped).map(([reason, rows]) => `${formatWhole(rows)} (${reason})`);
   return (
     <p>
       Imported: {formatWhole(imported)},{/** A dry run does not detect duplicates. */}
-      {!isDryRun && ` repeated: ${formatWhole(repeated)},`} refused: {formatWhole(refused)}.
+      {!isDryRun && ` repeated: ${formatWhole(repeated)},`} refused: {formatWhole(refused)}
+      {invalid > 0 && `, invalid rows: ${formatWhole(invalid)}`}.
       {reasons.length > 0 && ` Left out: ${reasons.join(', ')}.`}
     </p>
   );
@@ -107,8 +108,8 @@ export const ImportEvents = () => {
       <div class="stacked">
         <p class="soft">
           A file from Segment, RudderStack, PostHog, Google Analytics 4 (BigQuery), Umami, Matomo or GoatCounter,
-          optionally compressed with gzip: <a href="../docs/import">Which files</a>. Parquet files need the command{' '}
-          <code>firsthand import</code>. Plausible exports only daily totals, so it has no events to import.
+          optionally compressed with gzip: <a href="../docs/import-formats">Which files</a>. Parquet files need the
+          command <code>firsthand import</code>. Plausible exports only daily totals, so it has no events to import.
         </p>
         <p class="import-file">
           <input

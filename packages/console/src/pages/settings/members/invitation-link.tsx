@@ -1,7 +1,7 @@
 /** The link for a new invitation. It is shown only once. */
 import { root } from '../../../address.ts';
 import { SecretCard } from '../../../parts/secret-card.tsx';
-import { LoopbackWarning, Time } from '../../../parts/small.tsx';
+import { Time } from '../../../parts/small.tsx';
 
 export interface NewInvitation {
   readonly memberEmailaddress: string;
@@ -24,7 +24,6 @@ export const InvitationLink = ({
         <strong>Send this link only to that person. It won’t be shown again.</strong> The person who opens the link
         chooses a password or creates a passkey. The link works until <Time time={expiresTime} form="long" />.
       </p>
-      <LoopbackWarning />
     </SecretCard>
   );
 };

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { api, messageOf } from '../../../api.ts';
 import { DialogForm } from '../../../parts/dialog-form.tsx';
 import { Field } from '../../../parts/field.tsx';
+import { LoopbackWarning } from '../../../parts/small.tsx';
 import { readMembers } from '../../../reading/members.ts';
 import type { NewInvitation } from './invitation-link.tsx';
 import { type Role, RoleField } from './roles.tsx';
@@ -54,6 +55,7 @@ const InviteDialog = ({ onInvite, close }: InviteProps & { readonly close: () =>
         )}
       </Field>
       <RoleField chosen={memberRole} choose={setRole} />
+      <LoopbackWarning />
     </DialogForm>
   );
 };
