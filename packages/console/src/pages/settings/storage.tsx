@@ -67,7 +67,7 @@ const OperatorInfo = ({ response }: { readonly response: FetchState<Service> }) 
                 <>
                   Every {backupSeconds === daySeconds ? 'day' : formatLength(backupSeconds * 1_000)}.{' '}
                   {backupTime === undefined ? (
-                    'No backup yet.'
+                    'No backups yet.'
                   ) : (
                     <>
                       Latest: <RelativeTime time={backupTime} />

@@ -6,7 +6,7 @@ import { type Delivery, toRuns, type Webhook } from './webhook.ts';
 const maxListed = 100;
 const enough = 20;
 
-/** Reads the messages after a sequence, including at most one page of those that have not been sent yet. */
+/** Reads the messages after a sequence number, including at most one page of those that have not been sent yet. */
 const readAfter = async ({ webhookID, sequence }: Webhook, start: number, signal: AbortSignal): Promise<Delivery[]> => {
   const all: Delivery[] = [];
   for (let after = start, more = true; more && (after < sequence || after === start); ) {
