@@ -44,6 +44,7 @@ export const errors = {
   unknown_import: { status: 404, when: 'no import in the account has this importID' },
   unknown_entry: { status: 404, when: 'the catalogue has no entry with this ID' },
   unknown_view: { status: 404, when: 'no view in the account has this name' },
+  unknown_goal: { status: 404, when: 'no goal in the account has this goalID' },
   unknown_note: { status: 404, when: 'no note in the account has this noteID' },
   unknown_share_link: {
     status: 404,

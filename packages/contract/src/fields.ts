@@ -247,6 +247,7 @@ export const tokenID = serviceID('Identifies a token without revealing it.', 'x8
 export const refusedID = serviceID('The rejected request.', '17');
 export const memberID = serviceID('The member.', 'm9Tn2kQwYb5rEv7uJc1Lz');
 export const shareID = serviceID('Identifies a share link without revealing its secret.', 's7Tn2kQwYb5rEv7uJc1Lz');
+export const goalID = serviceID('The goal.', 'g2Tn2kQwYb5rEv7uJc1Lz');
 export const noteID = serviceID('The note.', 'n6Tn2kQwYb5rEv7uJc1Lz');
 export const webhookID = serviceID('The webhook.', 'w3Tn2kQwYb5rEv7uJc1Lz');
 export const notificationID = serviceID('The notification.', 'n6Tn2kQwYb5rEv7uJc1Lz');

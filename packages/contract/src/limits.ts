@@ -57,6 +57,10 @@ export const limits = {
   viewsPerAccount: 100,
   /** The query string of a view. */
   viewQueryLength: 4 * 1024,
+  /** Goals of one account. */
+  goalsPerAccount: 50,
+  /** `*` in a pattern, such as the path of a goal. */
+  wildcardsPerPattern: 10,
   /** Notes of one account, in one listNotes response, and the length of their text. */
   notesPerAccount: 10_000,
   notesPerPage: 1_000,

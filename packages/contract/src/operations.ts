@@ -16,6 +16,7 @@ import * as imports from './import.ts';
 import { limits } from './limits.ts';
 import * as link from './link.ts';
 import * as notification from './notification.ts';
+import * as goal from './reports/goal.ts';
 import * as note from './reports/note.ts';
 import * as people from './reports/people.ts';
 import * as report from './reports/report.ts';
@@ -69,10 +70,12 @@ const owners = ['server', 'operator'] as const;
 const pageAndServer = ['browser', 'server'] as const;
 /** The secret token kinds: each may read the account's data. */
 const readers = ['viewer', 'editor', 'server'] as const;
-/** The token kinds that may change contacts, catalogues, segments, views and notes, and share reports. */
+/** The token kinds that may change contacts, catalogues, segments, views, goals and notes, and share reports. */
 const editors = ['editor', 'server'] as const;
 /** The error codes that every report may return. */
 const reportCodes = ['unknown_segment', 'report_too_slow', 'no_reports'] as const;
+/** The error codes of reports that take a goal. */
+const goalReportCodes = [...reportCodes, 'unknown_goal'] as const;
 const accountEntries = { contact: contact.accountContact };
 
 export const operations = {
@@ -509,7 +512,7 @@ export const operations = {
     tokens: readers,
     example: ['interval', 'eventName', 'attrID', 'compare'],
     slow: true,
-    refuses: reportCodes,
+    refuses: goalReportCodes,
     input: report.reportTotalsInput,
     output: report.reportTotalsOutput,
   }),
@@ -521,7 +524,7 @@ export const operations = {
     tokens: readers,
     example: ['filter', 'sort', 'limit'],
     slow: true,
-    refuses: reportCodes,
+    refuses: goalReportCodes,
     csv: { list: 'row', limit: limits.rowsPerCSVBreakdown },
     input: report.reportBreakdownInput,
     output: report.reportBreakdownOutput,
@@ -555,7 +558,7 @@ export const operations = {
     tokens: readers,
     example: ['filter', 'limit'],
     slow: true,
-    refuses: reportCodes,
+    refuses: goalReportCodes,
     csv: { list: 'person', limit: limits.peoplePerPage },
     input: people.reportPeopleInput,
     output: people.reportPeopleOutput,
@@ -621,6 +624,42 @@ export const operations = {
     input: view.deleteViewInput,
     output: view.deleteViewOutput,
   }),
+  createGoal: post({
+    summary: 'Create a goal: an event or a page, whose conversions reportTotals and reportBreakdown count.',
+    details: `An account can have at most ${limits.goalsPerAccount} goals.`,
+    paths: ['/report/createGoal'],
+    tokens: editors,
+    example: ['eventName', 'attrID'],
+    input: goal.createGoalInput,
+    output: goal.createGoalOutput,
+  }),
+  updateGoal: post({
+    summary: 'Change a goal.',
+    details:
+      'Fields that are absent do not change. A new `eventID`, `eventName` or `path` replaces the previous one. Reports use the goal as it is when they run.',
+    paths: ['/report/updateGoal'],
+    tokens: editors,
+    example: ['path'],
+    refuses: ['unknown_goal'],
+    input: goal.updateGoalInput,
+    output: goal.updateGoalOutput,
+  }),
+  listGoals: get({
+    summary: 'List the goals of the account, sorted by name.',
+    paths: ['/report/listGoals'],
+    tokens: readers,
+    input: goal.listGoalsInput,
+    output: goal.listGoalsOutput,
+  }),
+  deleteGoal: post({
+    summary: 'Delete a goal.',
+    details: 'Reports with its goalID are rejected from then on.',
+    paths: ['/report/deleteGoal'],
+    tokens: editors,
+    refuses: ['unknown_goal'],
+    input: goal.deleteGoalInput,
+    output: goal.deleteGoalOutput,
+  }),
   createNote: post({
     summary: 'Add a note, such as a deployment or a mailing, to the plots of the console.',
     details: `A repeat with the same \`noteText\` and \`noteTime\` returns the existing note. An account can have at most ${limits.notesPerAccount.toLocaleString('en')} notes. Share links do not show notes.`,
@@ -649,11 +688,11 @@ export const operations = {
   createShareLink: post({
     summary: 'Create a secret link that shows reports to anyone who has it, without an account.',
     details:
-      'Only this response contains the secret of the link. The link shows these reports and nothing else. Segments in their filters are frozen as they are now. Breakdowns by contact tags or profiles are rejected. Each report needs a `to`, unless `moving` is given. An account can have at most 100 links that have not expired.',
+      'Only this response contains the secret of the link. The link shows these reports and nothing else. Segments in their filters are frozen as they are now; goals are not. Breakdowns by contact tags or profiles are rejected. Each report needs a `to`, unless `moving` is given. An account can have at most 100 links that have not expired.',
     paths: ['/report/createShareLink'],
     tokens: editors,
     example: ['viewQuery'],
-    refuses: ['unknown_segment'],
+    refuses: ['unknown_segment', 'unknown_goal'],
     input: shareLink.createShareLinkInput,
     output: shareLink.createShareLinkOutput,
   }),

@@ -96,6 +96,7 @@ describe('the OpenAPI document’s examples', () => {
     'handover',
     'importID',
     'webhookID',
+    'goalID',
     'noteID',
     'notificationID',
   ];
@@ -186,10 +187,10 @@ const pickFields = ({ operation }: Item, fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([field]) => field in (operation.input as Any).shape));
 
 const from = '2026-11-01';
-const sharedReport = (filter?: Fields) => ({
+const sharedReport = (filter?: Fields, goalID?: string) => ({
   part: 'totals',
   operation: 'reportTotals',
-  request: { from, to: '2026-12-01', filter },
+  request: { from, to: '2026-12-01', filter, goalID },
 });
 /** Returns fields that suffice for a request in another scene. reportPeople accepts only one of `by` and `step`. */
 const validFields = (): Fields => ({
@@ -360,6 +361,9 @@ describe('error responses', () => {
       await scene.post('/import/undoImport', { tokenUUID: scene.tokens.server, importID });
       return { fields: { importID } };
     },
+    unknown_goal: ({ name }) => ({
+      fields: name === 'createShareLink' ? { report: [sharedReport(undefined, unknownID)] } : { goalID: unknownID },
+    }),
     unknown_note: () => ({ fields: { noteID: unknownID } }),
     unknown_view: () => ({ fields: { viewName: unknownID } }),
     unknown_share_link: () => ({ fields: { shareID: unknownID } }),

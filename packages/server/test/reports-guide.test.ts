@@ -95,6 +95,14 @@ const queries: readonly (readonly object[])[] = [
   ],
   [{ report: 'funnel', steps: [signedUp, { and: [paid, isPro] }], withinMilliseconds: 604_800_000, per: 'person' }],
   [{ report: 'retention', first: signedUp, back: paid, edges: ['2026-11-02', '2026-11-09', '2026-11-16'].map(day) }],
+  [
+    {
+      report: 'totals',
+      condition: null,
+      goal: { condition: paid, value: 'amount' },
+      edges: ['2026-11-02', '2026-11-09', '2026-11-16'].map(day),
+    },
+  ],
   [{ report: 'people', of: { kind: 'step', steps: [signedUp, paid], step: 0, dropped: true }, limit: 2, ...november }],
   [{ report: 'live', limit: 2 }],
   [{ report: 'totals', condition: { and: [{ attrID: 'plan', exists: true }, { not: isPro }] }, from: november.from }],
@@ -120,7 +128,7 @@ const commandsOf = async (code: string): Promise<string[][]> => {
 };
 
 describe(guide, () => {
-  const requests = blocks.filter(({ code }) => code.startsWith('curl'));
+  const requests = blocks.filter(({ code }) => /^(?:GOAL=\$\()?curl/.test(code));
 
   test('shows requests and commands that run the described reports, and the reports’ responses', async () => {
     const { takeQueries, show, env } = await open();
@@ -194,6 +202,7 @@ describe(guide, () => {
         'is',
         'isNot',
         'contains',
+        'matches',
         'exists',
         'lessThan',
         'greaterThan',

@@ -41,6 +41,7 @@ describe('describeCondition', () => {
       'came from campaign autumn since 24 Nov 2026',
     ],
     [{ did: { event: [5], ...since, to: '2026-12-01T00:00:00Z' } }, 'did “Purchased” from 24 Nov 2026 to 30 Nov 2026'],
+    [{ attrID: 'path', matches: '/pots/*' }, 'Page matches /pots/*'],
     [{ or: [onPots, { attrID: 'path', isNot: ['/'] }] }, 'Page is /pots or Page is not /'],
   ])('describes %j as “%s”', (condition, words) => {
     expect(filter.describeCondition(condition)).toBe(words);

@@ -175,7 +175,7 @@ const contactWords = (contact: NonNullable<Condition['contact']>): string => {
 
 const wordsOf = (condition: Condition, isPart: boolean): string => {
   const { is, isNot, contains, exists, lessThan, greaterThan, event, contact, segment, not, and, or, did } = condition;
-  const { personFirst, attrID = personFirst } = condition;
+  const { personFirst, attrID = personFirst, matches } = condition;
   if (attrID !== undefined) {
     const name = personFirst === undefined ? attributeName(attrID) : firstName(attrID);
     const values = (input: unknown) => joinWithOr([input].flat().map((value) => valueName(attrID, String(value))));
@@ -183,6 +183,7 @@ const wordsOf = (condition: Condition, isPart: boolean): string => {
     if (is !== undefined) return `${name} ${verb}${values(is)}`;
     if (isNot !== undefined) return `${name} ${verb}not ${values(isNot)}`;
     if (contains !== undefined) return `${name} ${isPart ? 'containing' : 'contains'} ${contains}`;
+    if (matches !== undefined) return `${name} ${isPart ? 'matching' : 'matches'} ${matches}`;
     if (exists !== undefined) return `${isPart ? '' : 'has '}${exists ? '' : 'no '}${name}`;
     if (lessThan !== undefined) return `${name} ${verb}below ${lessThan}`;
     return `${name} ${verb}above ${greaterThan}`;

@@ -42,6 +42,10 @@ describe('a filter', () => {
       { attrID: 'path', contains: '/sale' },
     ],
     [
+      { attrID: 'path', matches: '/blog/*' },
+      { attrID: 'path', matches: '/blog/*' },
+    ],
+    [
       { attrID: 'plan', exists: false },
       { attrID: 'plan', exists: false },
     ],
@@ -84,7 +88,10 @@ describe('a filter', () => {
       '`filter.and[1].attrID` must be text of at most 64 characters; the value',
     ],
     [{ and: [event, { is: 'x' }] }, '`filter.and[1].attrID` is required with `is`'],
-    [{ attrID: 'plan' }, '`filter` must have exactly one of is, isNot, contains, exists, lessThan, greaterThan with'],
+    [
+      { attrID: 'plan' },
+      '`filter` must have exactly one of is, isNot, contains, matches, exists, lessThan, greaterThan with',
+    ],
     [{ attrID: 'plan', is: 'a', isNot: 'b' }, '`filter` must have exactly one of is, isNot, contains'],
     [{ event: 1, is: 'x' }, '`filter` has `is` with `event`; it belongs with `attrID` or `personFirst`'],
     [{ not: { attrId: 'plan', is: 'x' } }, '`filter.not` has `attrId`, which no filter has; did you mean `attrID`?'],
@@ -120,6 +127,10 @@ describe('a filter', () => {
     [{ attrID: 'plan', is: [1, null] }, '`filter.is[1]` must be text of at most 2048 characters'],
     [{ attrID: 'plan', is: { not: 1 } }, '`filter.is` must be text of at most 2048 characters'],
     [{ attrID: 'plan', contains: '' }, '`filter.contains` must not be empty'],
+    [
+      { attrID: 'path', matches: '*'.repeat(11) },
+      '`filter.matches` must be text of at most 255 characters with at most 10 *',
+    ],
     [{ attrID: 'plan', exists: 'true' }, '`filter.exists` must be true or false'],
     [{ attrID: 'plan', lessThan: '5' }, '`filter.lessThan` must be a number that a 64-bit float represents exactly'],
     [

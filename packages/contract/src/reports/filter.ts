@@ -66,6 +66,8 @@ export interface Filter<Segment = never> {
   readonly is?: readonly string[] | undefined;
   readonly isNot?: readonly string[] | undefined;
   readonly contains?: string | undefined;
+  /** A pattern, in which `*` stands for any text. */
+  readonly matches?: string | undefined;
   readonly exists?: boolean | undefined;
   readonly lessThan?: number | undefined;
   readonly greaterThan?: number | undefined;
@@ -94,7 +96,7 @@ export interface SentFilter
 }
 
 const conditionNames = ['and', 'or', 'not', 'event', 'contact', 'did', 'segment', 'attrID', 'personFirst'] as const;
-const comparisonNames = ['is', 'isNot', 'contains', 'exists', 'lessThan', 'greaterThan'] as const;
+const comparisonNames = ['is', 'isNot', 'contains', 'matches', 'exists', 'lessThan', 'greaterThan'] as const;
 
 const inner: z.ZodType<Filter<string>, SentFilter> = z.lazy(() => condition);
 
@@ -182,6 +184,12 @@ const did: z.ZodType<Did<string>, SentDid> = objectOf({
   if (from !== undefined && to !== undefined && to <= from) add('to', 'must be later than `from`');
 });
 
+const patternForm = `must be text of at most ${limits.nameLength} characters with at most ${limits.wildcardsPerPattern} *`;
+/** A pattern that a whole value matches; `*` stands for any text. */
+export const pattern = field
+  .filledText(limits.nameLength)
+  .refine((text) => text.split('*').length - 1 <= limits.wildcardsPerPattern, patternForm);
+
 const number = (description: string) =>
   field
     .describe(z.number(field.errorMessage('must be a number that a 64-bit float represents exactly')), description, 20)
@@ -231,6 +239,11 @@ export const condition = z
         field.text(limits.attrValueLength).min(1, 'must not be empty').optional(),
         'The value contains this text, case-sensitive.',
         'teapot',
+      ),
+      matches: field.describe(
+        pattern.optional(),
+        `The whole value matches this pattern, in which \`*\` stands for any text, case-sensitive. At most ${limits.wildcardsPerPattern} \`*\`.`,
+        '/blog/*',
       ),
       exists: field.describe(
         z.boolean(field.errorMessage('must be true or false')).optional(),

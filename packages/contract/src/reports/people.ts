@@ -83,6 +83,11 @@ export const reportPeopleInput = z
       'amount',
     ),
     ...numberFields,
+    goalID: field.describe(
+      field.optional(field.goalID),
+      'Only people who reached this goal in the range.',
+      'g2Tn2kQwYb5rEv7uJc1Lz',
+    ),
     usersAtLeast: field.describe(
       field.optional(field.integer(1, 1_000)),
       'Only people who used at least this many browsers or devices (users) in the selected events.',

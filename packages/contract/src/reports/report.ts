@@ -96,6 +96,36 @@ const visitsField = field.describe(
   'include',
 );
 
+const conversions = z
+  .object({
+    people: output.count('The counted people who reached the goal in the range.', 9),
+    sessions: output.count('The counted sessions in which the goal was reached.', 10),
+    peopleRate: figure('`people` as a share of the counted people; null if there are none.', 0.2),
+    sessionsRate: figure('`sessions` as a share of the counted sessions; null if there are none.', 0.16),
+    value: figures.describe(
+      "If the goal has an attribute: statistics of its numbers in the goal's events, over the counted sessions.",
+    ),
+    seconds: z
+      .object({
+        average: figure('The average. Like the other statistics, null if nobody reached the goal.', 5_400),
+        median: figure('The median: half of the people took less time.', 1_260),
+        p95: figure('The 95th percentile.', 86_400),
+      })
+      .optional()
+      .describe(
+        "The seconds from a person's first event in the range, of any kind, until the goal was first reached. Absent in intervals.",
+      ),
+  })
+  .optional()
+  .describe(
+    'With `goalID`: who of the counted people and sessions reached the goal in the range, with any event, even one that `filter` does not match. In an interval, only goal events in the interval count.',
+  );
+const goalIDField = field.describe(
+  field.optional(field.goalID),
+  'Adds `conversions` to the counts: who reached this goal.',
+  'g2Tn2kQwYb5rEv7uJc1Lz',
+);
+
 export const range = {
   from: output.isoTime('The start of the range.', '2026-11-01T00:00:00.000Z'),
   to: output.isoTime('The end of the range, exclusive.', '2026-12-01T00:00:00.000Z'),
@@ -130,6 +160,7 @@ export const reportTotalsInput = z
     ...reportFields,
     ...measureFields,
     visits: visitsField,
+    goalID: goalIDField,
     interval: field.describe(
       field.optional(intervalName),
       'Adds `interval`: the counts of each hour, day, week (from Monday) or month. The first interval starts at `from`, the last one ends at `to`.',
@@ -139,9 +170,9 @@ export const reportTotalsInput = z
   .refine(hasAtMostOneKind, twoKindsProblem);
 
 export const reportTotalsOutput = response({
-  total: z.object({ ...measures, visits }).describe('The counts over the whole range.'),
+  total: z.object({ ...measures, visits, conversions }).describe('The counts over the whole range.'),
   interval: z
-    .array(z.object({ ...interval, ...measures, visits }))
+    .array(z.object({ ...interval, ...measures, visits, conversions }))
     .optional()
     .describe(
       'With `interval`: the counts for each interval, in order, including empty ones. A user, person or session counts in every interval in which it has an event.',
@@ -213,6 +244,7 @@ export const reportBreakdownInput = z
       10,
     ),
     visits: visitsField,
+    goalID: goalIDField,
     interval: field.describe(
       field.optional(intervalName),
       'Adds `interval` to each row: its counts for each hour, day, week (from Monday) or month.',
@@ -245,13 +277,14 @@ const among = output
   .optional();
 
 export const reportBreakdownOutput = response({
-  total: z.object({ ...measures, visits, among }).describe('The counts over the whole range.'),
+  total: z.object({ ...measures, visits, conversions, among }).describe('The counts over the whole range.'),
   row: z
     .array(
       z.object({
         ...group,
         ...measures,
         visits,
+        conversions,
         among,
         interval: z
           .array(z.object({ ...interval, ...measures }))

@@ -33,6 +33,8 @@ export type Comparison =
   | { readonly attrID: string; readonly is: readonly string[] }
   /** The value contains the text (case-sensitive). */
   | { readonly attrID: string; readonly contains: string }
+  /** The whole value matches the pattern (case-sensitive), in which `*` stands for any text. */
+  | { readonly attrID: string; readonly matches: string }
   | { readonly attrID: string; readonly exists: boolean }
   /** The value is a decimal number (`decimalNumber`) less than or greater than this number. */
   | { readonly attrID: string; readonly below: number }
@@ -102,6 +104,33 @@ export interface Measures {
     /** The sum of the sessions' durations, from first to last event. */
     readonly milliseconds: number;
   };
+  /** Absent unless the query has a goal. */
+  readonly conversions?: Conversions;
+}
+
+/** A goal: events that meet the condition, and the attribute with their value. */
+interface Goal {
+  readonly condition: Condition;
+  readonly value: string | null;
+}
+
+/** Who of the measured people and sessions has a goal event in the range, whether it meets the query's condition or not. */
+export interface Conversions {
+  readonly people: number;
+  readonly sessions: number;
+  /** Statistics of the goal's attribute in the goal events of these sessions. Absent if the goal has none. */
+  readonly value?: Measures['value'];
+  /**
+   * The milliseconds from the first event of each of these people in the range to their first goal event; null if there
+   * are none. Absent in intervals.
+   */
+  readonly times?: Times | null;
+}
+
+export interface Times {
+  readonly average: number;
+  readonly median: number;
+  readonly p95: number;
 }
 
 export interface TotalsQuery extends QueryBase {
@@ -111,10 +140,14 @@ export interface TotalsQuery extends QueryBase {
   /** The boundaries of at most 1,000 intervals, in ascending order from `from` to `to`. */
   readonly edges: readonly number[];
   readonly visits?: boolean;
+  readonly goal?: Goal;
 }
 export interface TotalsResult {
   readonly total: Measures;
-  /** A session counts in every interval in which it has an event. */
+  /**
+   * A session counts in every interval in which it has an event. The conversions of an interval are those with a goal
+   * event in that interval.
+   */
   readonly intervals: readonly Measures[];
 }
 
@@ -173,6 +206,7 @@ export interface BreakdownQuery extends QueryBase {
   /** The maximum number of rows, 1 to 1,000. All other events are in `others`. */
   readonly limit: number;
   readonly visits?: boolean;
+  readonly goal?: Goal;
   /** Adds `intervals` to the rows. The edges have the same form as in TotalsQuery. */
   readonly edges?: readonly number[];
   /**
@@ -193,12 +227,12 @@ export interface BreakdownResult {
   /** Sorted by the measure `sort`, descending, then by the UTF-8 bytes of the values, null last. Null: no value. */
   readonly rows: readonly (MeasuresAmong & {
     readonly values: readonly (string | null)[];
-    /** The measures in each interval, without `visits`. */
+    /** The measures in each interval, without `visits` and `conversions`. */
     readonly intervals?: readonly Measures[];
   })[];
   /**
-   * The measures of all events that aren't in any row, with each user and person counted once, and without `visits`.
-   * Null if there are none.
+   * The measures of all events that aren't in any row, with each user and person counted once, and without `visits`
+   * and `conversions`. Null if there are none.
    */
   readonly others: (Measures & { readonly groups: number }) | null;
 }
@@ -220,7 +254,7 @@ export interface FunnelQuery extends QueryBase {
  * For each step after the first, the time from the first step in milliseconds; null if no person reached it. The time
  * ends at the first event that completes the step, and starts at the latest first-step event that leads to it.
  */
-type StepTimes = readonly ({ readonly average: number; readonly median: number; readonly p95: number } | null)[];
+type StepTimes = readonly (Times | null)[];
 /**
  * For each step, the number of units that completed all steps up to it, with one event for each step, each later than
  * the previous one (by eventTime, then by sequence).

@@ -35,6 +35,8 @@ it('stores the month in a separate account whose name identifies it as sample da
   expect(tokens.map(({ kind }) => kind).sort()).toEqual(['browser', 'browser', 'server', 'viewer']);
   expect(catalogues.event.map(({ name }) => name)).toContain('Purchased');
   expect(await store.listSegments({ account })).toHaveLength(6);
+  expect(await store.listGoals({ account })).toHaveLength(2);
+  expect(await store.listNotes({ account, from: 0, to: Date.now(), limit: 9 })).toHaveLength(2);
   const { requests } = await store.listRefused({ account, beyond: 0, limit: 10 });
   expect(requests).toHaveLength(4);
   const { entries } = await store.listAudit({ account, limit: 1_000 });

@@ -1,8 +1,9 @@
 /** Fills the sample shop with a month of events and other actions, in chronological order. */
+import { nanoid } from 'nanoid';
 import type { NewEvent, Store } from '../store/store.ts';
 import { createSampleAccount, findSampleShop, type SampleAccount } from './account.ts';
 import { type Action, createMonth, dayMs, defaultEvents } from './month.ts';
-import { accountName, segments, views } from './shop.ts';
+import { accountName, goals, notes, segments, views } from './shop.ts';
 
 export interface Progress {
   /** The number of events stored so far. */
@@ -89,6 +90,10 @@ export const fillSampleShop = async (
   const time = now - 20 * dayMs;
   for (const [viewName, query] of Object.entries(views))
     await store.saveView({ account, viewName, page: 'events', query, time });
+  for (const [goalName, goal] of Object.entries(goals))
+    await store.createGoal({ account, goalID: nanoid(), goalName, eventName: null, ...goal, time });
+  for (const [noteText, daysAgo] of Object.entries(notes))
+    await store.createNote({ account, noteID: nanoid(), noteText, noteTime: now - daysAgo * dayMs, time });
   // Segments are stored last, because they mark the shop as complete.
   for (const [segmentName, filter] of Object.entries(segments))
     await store.saveSegment({ account, segmentName, filter: JSON.stringify(filter), time });

@@ -180,5 +180,11 @@ export const segments: Readonly<Record<string, SentFilter>> = {
   'On a phone': { attrID: '$device', is: 'phone' },
   'Readers of the letter': { contact: { contactTagID: 'newsletter' } },
 };
+export const goals = {
+  Purchase: { eventID: eventIDs.Purchased, path: null, attrID: 'amount' },
+  'Tea pages': { eventID: null, path: '/teas/*', attrID: '' },
+} as const;
+/** Notes, and how many days ago they are. */
+export const notes: Readonly<Record<string, number>> = { 'Tea letter sent': 12, 'Released the new checkout': 5 };
 /** Saved views of the console's Events page, as URL queries. */
 export const views = { Funnel: 'tab=funnel&steps=2,3,4,5', 'Purchases by campaign': 'event=5&by=first:utm_campaign' };

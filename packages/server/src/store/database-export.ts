@@ -16,6 +16,7 @@ export const exportedTables = [
   'passkey',
   'report_segment',
   'report_view',
+  'goal',
   'note',
   'share_link',
   'webhook',

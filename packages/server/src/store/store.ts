@@ -242,6 +242,23 @@ export interface Store extends ReportFeed, ReportNames {
   deleteView(request: { account: number; viewName: string }): Promise<void>;
 
   /**
+   * Creates a goal. Throws Refusal('invalid_field') if another goal has this name, or the account already has
+   * `limits.goalsPerAccount` goals.
+   */
+  createGoal(request: Omit<Goal, 'createdTime' | 'updatedTime'> & { account: number; time: number }): Promise<void>;
+  /** Throws Refusal('unknown_goal'), or Refusal('invalid_field') if another goal has the new name. */
+  updateGoal(request: {
+    account: number;
+    goalID: string;
+    changes: Partial<Omit<Goal, 'goalID' | 'createdTime' | 'updatedTime'>>;
+    time: number;
+  }): Promise<void>;
+  /** Returns an account's goals, sorted by name. */
+  listGoals(request: { account: number }): Promise<Goal[]>;
+  /** Throws Refusal('unknown_goal'). */
+  deleteGoal(request: { account: number; goalID: string }): Promise<void>;
+
+  /**
    * Stores a note, and returns its noteID. If there is already a note with this text and time, returns that one instead.
    * Throws Refusal('invalid_field') if the account already has `limits.notesPerAccount` notes.
    */
@@ -839,6 +856,21 @@ export interface SavedView {
   readonly page: ViewPage;
   /** The query string of the page's URL. */
   readonly query: string;
+  readonly createdTime: number;
+  readonly updatedTime: number;
+}
+
+/** What an account wants people to do: an event of a kind (by ID or by name), or on a page. */
+export interface Goal {
+  readonly goalID: string;
+  readonly goalName: string;
+  /** Two of these three are null. */
+  readonly eventID: number | null;
+  readonly eventName: string | null;
+  /** A pattern of paths, in which `*` stands for any text. */
+  readonly path: string | null;
+  /** The attribute with the value of the goal; '' for none. */
+  readonly attrID: string;
   readonly createdTime: number;
   readonly updatedTime: number;
 }

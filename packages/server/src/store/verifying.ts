@@ -15,8 +15,8 @@ const toText = (value: unknown): string =>
   );
 
 /**
- * Digests an account's settings, segments, views, notes, share links, events and contacts, as reads return them.
- * `checksum` is the hex SHA-256 of all results.
+ * Digests an account's settings, segments, views, goals, notes, share links, events and contacts, as reads return
+ * them. `checksum` is the hex SHA-256 of all results.
  */
 export const digestAccount = async (
   store: Store,
@@ -30,6 +30,7 @@ export const digestAccount = async (
   add(await store.getEventDefinitions(account));
   add(await store.listSegments({ account }));
   add(await store.listViews({ account }));
+  add(await store.listGoals({ account }));
   add(await store.listNotes({ account, from: 0, to: endOfTime, limit: limits.notesPerAccount }));
   add(await store.listShareLinks({ account, views: true }));
   let events = 0;

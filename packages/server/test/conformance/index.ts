@@ -7,6 +7,7 @@ import { describeAudit } from './accounts/audit.ts';
 import { describeCatalogues } from './accounts/catalogues.ts';
 import { describeEntryMerges } from './accounts/entry-merges.ts';
 import { describeExpiry } from './accounts/expiry.ts';
+import { describeGoals } from './accounts/goals.ts';
 import { describeMembers } from './accounts/members.ts';
 import { describeNotes } from './accounts/notes.ts';
 import { describeNotifications } from './accounts/notifications.ts';
@@ -55,6 +56,7 @@ const suites = [
   describeEntryMerges,
   describeSegments,
   describeViews,
+  describeGoals,
   describeNotes,
   describeShareLinks,
   describeWebhooks,

@@ -38,6 +38,8 @@ const action = fc.oneof(
     arbitrary: fc.record({ do: fc.constantFrom('create' as const, 'claim' as const), user: nth, contact: nth }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('unlink' as const), user: nth }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('link' as const), user: nth, contact: nth }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('void' as const, 'restore' as const), link: nth }) },
   {
     weight: 1,
     arbitrary: fc.record({
@@ -85,7 +87,7 @@ const queriesOf = ({ account, time }: Site, merged?: Merged): ReportQuery[] => {
   const common = { account, from, to, robots: true, condition: null, value: plan, ...merged?.mergedIDs };
   const edges = [from, from + day, from + 2 * day, to];
   return [
-    { ...common, report: 'totals', edges },
+    { ...common, report: 'totals', edges, goal: { condition: { eventIDs: idsOf(2) }, value: Plan } },
     { ...common, report: 'totals', edges, condition: { attrID: Plan, is: ['pro', '7'] } },
     {
       ...common,
@@ -106,6 +108,7 @@ const queriesOf = ({ account, time }: Site, merged?: Merged): ReportQuery[] => {
       offsets: [[from, hour]],
       sort: 'people',
       limit: 3,
+      goal: { condition: { attrID: Plan, matches: '*r*' }, value: null },
     },
     {
       ...common,
@@ -114,6 +117,7 @@ const queriesOf = ({ account, time }: Site, merged?: Merged): ReportQuery[] => {
       offsets: [[from, 0]],
       sort: 'events',
       limit: 2,
+      goal: { condition: { eventIDs: idsOf(3) }, value: plan },
     },
     {
       ...common,
@@ -228,7 +232,7 @@ describe('reports on a store', () => {
     await comparePeople(site);
   };
 
-  const applyAction = async (site: Site, one: Action, contacts: string[]): Promise<void> => {
+  const applyAction = async (site: Site, one: Action, contacts: string[], links: string[]): Promise<void> => {
     const { server, browser, time } = site;
     const userUUIDOf = (user: number) => `visitor-number-${user}`;
     switch (one.do) {
@@ -253,6 +257,15 @@ describe('reports on a store', () => {
       case 'unlink':
         await site.unlink(userUUIDOf(one.user));
         return;
+      case 'link':
+        links.push((await site.link(userUUIDOf(one.user), contacts[one.contact] ?? '')).linkID);
+        return;
+      case 'void':
+        await site.voidLink(links[one.link] ?? '');
+        return;
+      case 'restore':
+        await site.restoreLink(links[one.link] ?? '');
+        return;
       case 'merge':
         await site.merge(contacts[one.contact] ?? '', contacts[one.other] ?? '');
         return;
@@ -274,13 +287,13 @@ describe('reports on a store', () => {
     }
   };
 
-  test('count the same people as getEvents, no matter what is linked, merged and erased in between', async () => {
+  test('count the same people as getEvents, no matter what is linked, voided, merged and erased in between', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(action, { maxLength: 25, size: 'max' }), async (actions) => {
         const site = await createSite(store);
-        const contacts: string[] = [];
+        const [contacts, links]: string[][] = [[], []];
         for (const one of actions) {
-          await applyAction(site, one, contacts).catch((error: unknown) => {
+          await applyAction(site, one, contacts as string[], links as string[]).catch((error: unknown) => {
             if (!(error instanceof Refusal)) throw error;
           });
         }

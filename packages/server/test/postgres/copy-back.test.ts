@@ -87,6 +87,8 @@ test('copies to PostgreSQL and back without changes, and recognizes duplicates i
   await store.saveSegment({ account, ...segment, time });
   const saved = { viewName: '__proto__', page: 'events', query: 'tab=funnel' } as const;
   await store.saveView({ account, ...saved, time });
+  const goal = { goalID: 'of the file', goalName: '☃', eventID: null, eventName: null, path: '/☃/*', attrID: 'tab\t' };
+  await store.createGoal({ account, ...goal, time });
   const note = { noteID: 'of the file', noteText: 'Tab ☃', noteTime: time - day };
   await store.createNote({ account, ...note, time });
   const link = { shareID: 'of-the-file', shareName: 'Tab\t', page: 'events', view: '{"query":"","report":[]}' };
@@ -125,6 +127,7 @@ test('copies to PostgreSQL and back without changes, and recognizes duplicates i
     await expect(server.getContact(erased)).rejects.toMatchObject(isErased);
     expect(await store.listSegments({ account })).toEqual([{ ...segment, createdTime: time, updatedTime: time }]);
     expect(await store.listViews({ account })).toEqual([{ ...saved, createdTime: time, updatedTime: time }]);
+    expect(await store.listGoals({ account })).toEqual([{ ...goal, createdTime: time, updatedTime: time }]);
     expect(await store.listNotes({ account, from: 0, to: time, limit: 2 })).toEqual([{ ...note, createdTime: time }]);
     expect(await store.listShareLinks({ account, views: true })).toMatchObject([
       { ...link, createdBy: server.tokenID },

@@ -67,6 +67,7 @@ const anyText: Readonly<Record<string, 200 | 404>> = {
   contactExternalID: 200,
   'searchContact segment': 404,
   webhookID: 404,
+  goalID: 404,
   noteID: 404,
   eventName: 200,
   text: 200,

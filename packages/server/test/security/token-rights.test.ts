@@ -9,7 +9,7 @@ import { operationPaths, readText } from './tools/service.ts';
 const readable = [
   ...['getAccount', 'getContact', 'searchContact', 'getEvent', 'countEvents', 'streamEvents'],
   ...['reportTotals', 'reportBreakdown', 'reportFunnel', 'reportRetention', 'reportPeople', 'reportLive'],
-  ...['listSegments', 'listViews', 'listNotes', 'listNotifications'],
+  ...['listSegments', 'listViews', 'listGoals', 'listNotes', 'listNotifications'],
 ];
 
 /** An editor's additional operations. updateAccount is tested in detail below. */
@@ -18,7 +18,7 @@ const editable = [
   ...['acceptClaim', 'voidClaim', 'mergeContact', 'unmergeContact', 'createSegment', 'deleteSegment', 'updateAccount'],
   ...['mergeEntry', 'unmergeEntry'],
   ...['createView', 'deleteView', 'createShareLink', 'listShareLinks', 'revokeShareLink'],
-  ...['createNote', 'deleteNote'],
+  ...['createGoal', 'updateGoal', 'deleteGoal', 'createNote', 'deleteNote'],
   ...['createNotification', 'updateNotification', 'deleteNotification'],
   ...['createImport', 'importContacts', 'listImports', 'undoImport'],
 ];
@@ -36,9 +36,10 @@ const readState = async ({ get, tokens, store }: Scene) => {
   const refused = await store.countRefused({});
   const { body: segments } = await get('/report/listSegments', { tokenUUID: tokens.server });
   const { body: views } = await get('/report/listViews', { tokenUUID: tokens.server });
+  const { body: goals } = await get('/report/listGoals', { tokenUUID: tokens.server });
   const { body: notes } = await get('/report/listNotes', { tokenUUID: tokens.server });
   const { body: links } = await get('/report/listShareLinks', { tokenUUID: tokens.server });
-  const state = [account, contacts, await read('/event/getEvent'), refused, segments, views, notes, links];
+  const state = [account, contacts, await read('/event/getEvent'), refused, segments, views, goals, notes, links];
   // Excludes lastUsedTime, which is written within half a minute, possibly between two calls.
   return JSON.stringify(state, (key, value) => (key === 'lastUsedTime' ? undefined : value));
 };

@@ -80,6 +80,7 @@ const comparisons = {
   is: 'is',
   isNot: 'is not',
   contains: 'contains',
+  matches: 'matches',
   exists: 'exists',
   absent: 'does not exist',
   lessThan: 'is below',
@@ -89,20 +90,21 @@ type Comparison = keyof typeof comparisons;
 
 const comparisonOf = ({ exists, ...condition }: Condition): Comparison => {
   if (exists !== undefined) return exists ? 'exists' : 'absent';
-  const names = ['is', 'isNot', 'contains', 'lessThan', 'greaterThan'] as const;
+  const names = ['is', 'isNot', 'contains', 'matches', 'lessThan', 'greaterThan'] as const;
   return names.find((name) => condition[name] !== undefined) ?? 'is';
 };
 
 const AttributeEditor = ({ condition, change }: EditorProps) => {
-  const { attrID = '', personFirst, is, isNot, contains, lessThan, greaterThan } = condition;
+  const { attrID = '', personFirst, is, isNot, contains, matches, lessThan, greaterThan } = condition;
   const subject = personFirst === undefined ? { attrID } : { personFirst };
   const comparison = comparisonOf(condition);
   const compare = (chosen: Comparison) => {
-    const text = String([is ?? isNot ?? contains ?? ''].flat()[0] ?? '');
+    const text = String([is ?? isNot ?? contains ?? matches ?? ''].flat()[0] ?? '');
     const next: Record<Comparison, Condition> = {
       is: { ...subject, is: [text] },
       isNot: { ...subject, isNot: [text] },
       contains: { ...subject, contains: text },
+      matches: { ...subject, matches: text },
       exists: { ...subject, exists: true },
       absent: { ...subject, exists: false },
       lessThan: { ...subject, lessThan: Number(text) || 0 },
@@ -137,6 +139,8 @@ const AttributeEditor = ({ condition, change }: EditorProps) => {
         />
       )}
       {comparison === 'contains' && text(contains ?? '', (next) => change({ ...subject, contains: next }), 'Text')}
+      {comparison === 'matches' &&
+        text(matches ?? '', (next) => change({ ...subject, matches: next }), 'Pattern with *')}
       {comparison === 'lessThan' && (
         <NumberInput label="Number" value={lessThan} change={(next = 0) => change({ ...subject, lessThan: next })} />
       )}

@@ -97,7 +97,20 @@ const isBlank = (values: unknown): boolean => {
 
 /** Whether all required fields of a condition are filled in. */
 export const isComplete = (condition: Condition): boolean => {
-  const { and, or, not, did, event, segment, personFirst, attrID = personFirst, is, isNot, contains } = condition;
+  const {
+    and,
+    or,
+    not,
+    did,
+    event,
+    segment,
+    personFirst,
+    attrID = personFirst,
+    is,
+    isNot,
+    contains,
+    matches,
+  } = condition;
   const parts = and ?? or;
   if (parts) return parts.length > 0 && parts.every(isComplete);
   if (not) return isComplete(not);
@@ -106,6 +119,6 @@ export const isComplete = (condition: Condition): boolean => {
   if (event !== undefined) return !isBlank(event);
   if (segment !== undefined) return segment !== '';
   if (attrID === undefined) return true;
-  if (attrID === '' || contains === '') return false;
+  if (attrID === '' || contains === '' || matches === '') return false;
   return (is === undefined || !isBlank(is)) && (isNot === undefined || !isBlank(isNot));
 };

@@ -16,18 +16,20 @@ export interface CSVRequest {
   readonly by?: readonly string[] | undefined;
   readonly attrID?: string | undefined;
   readonly visits?: string | undefined;
+  readonly goalID?: string | undefined;
   readonly conversion?: string | undefined;
 }
 
 /** Whether this request's rows lack a member. */
 const isOmitted = (name: OperationName, path: string, request: CSVRequest): boolean => {
-  const { include = [], by = [], attrID, visits, conversion } = request;
+  const { include = [], by = [], attrID, visits, goalID, conversion } = request;
   const [member] = path.split('.');
   if (member === 'value') return attrID === undefined;
   if (member === 'firstTouch' || member === 'lastTouch') return !include.includes('touch');
   if (name === 'getEvent') return path === 'claimed' || (path.startsWith('why.') && !include.includes('why'));
   if (name !== 'reportBreakdown') return false;
   if (member === 'visits') return visits === undefined;
+  if (member === 'conversions') return goalID === undefined;
   if (member === 'among') return conversion === undefined;
   return member === 'interval' || (member === 'eventName' && !by.includes('event'));
 };

@@ -36,7 +36,7 @@ export type RunReport = <Name extends MailedOperation>(
 export const createRunReport =
   (handlers: Handlers<MailedOperation>): RunReport =>
   async (operation, fields, run) => {
-    const checked = check(operations[operation].input, fields);
+    const checked = check<unknown>(operations[operation].input, fields);
     if (!checked.ok) throw refusalOf(checked.problem);
     // Safe: the input was checked with the schema of the operation.
     return (handlers[operation] as (input: unknown, caller: Caller) => Promise<never>)(checked.value, callerOf(run));

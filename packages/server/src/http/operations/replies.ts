@@ -28,6 +28,7 @@ import { createImports } from './imports.ts';
 import { createLinks } from './links.ts';
 import { createLogEvent, createLogEventReply, createLogEventsReply } from './log-event.ts';
 import { createNotifications } from './notifications.ts';
+import { createGoals } from './reports/goals.ts';
 import { createNotes } from './reports/notes.ts';
 import { createReports } from './reports/reports.ts';
 import { createSegments } from './reports/segments.ts';
@@ -86,6 +87,7 @@ export const createOperationReplies = ({
     ...reportHandlers,
     ...createSegments(store),
     ...createViews(store),
+    ...createGoals(store),
     ...createNotes(store),
     ...createShareLinks(store, checkReport),
     ...createWebhooks(store, sender),

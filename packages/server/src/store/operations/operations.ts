@@ -6,6 +6,7 @@ import { listAudit, recordAudit } from './audit.ts';
 import { listCatalogue } from './catalogues.ts';
 import { deleteExpired } from './expiry.ts';
 import { listFacts } from './facts.ts';
+import { createGoal, deleteGoal, listGoals, updateGoal } from './goals.ts';
 import { createImport, listImports } from './imports.ts';
 import {
   changePassword,
@@ -75,6 +76,9 @@ const writes = {
   deleteSegment,
   saveView,
   deleteView,
+  createGoal,
+  updateGoal,
+  deleteGoal,
   createNote,
   deleteNote,
   createShareLink,
@@ -118,6 +122,7 @@ const reads = {
   findPasskey,
   listSegments,
   listViews,
+  listGoals,
   listNotes,
   listShareLinks,
   findShareLink,

@@ -19,6 +19,17 @@ export interface Schema {
   account_deletion: { account: number };
   answered_challenge: { challenge: string; expiresTime: number };
   contact: { contact: number; account: number; contactUUID: string; mergedInto: number | null };
+  goal: {
+    account: number;
+    goalID: string;
+    goalName: string;
+    eventID: number | null;
+    eventName: string | null;
+    path: string | null;
+    attrID: string;
+    createdTime: number;
+    updatedTime: number;
+  };
   import: {
     importID: string;
     account: number;

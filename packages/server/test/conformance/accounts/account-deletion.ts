@@ -43,6 +43,10 @@ const fill = async ({ store, account, server, browser, link, unlink, merge, void
   await store.recordKnownNetwork({ memberIDs: [memberID], network: 'home', time });
   await store.saveSegment({ account, segmentName: 'All', filter: '{"event":1}', time });
   await store.saveView({ account, viewName: 'All', page: 'overview', query: '', time });
+  await store.createGoal({
+    ...{ account, goalID: `goal-of-${account}`, goalName: 'All', eventID: 1, eventName: null, path: null },
+    ...{ attrID: '', time },
+  });
   await store.createNote({ account, noteID: `note-of-${account}`, noteText: 'Released', noteTime: time, time });
   const shareLink = {
     shareID: `link-of-${account}`,
@@ -99,6 +103,7 @@ export const describeAccountDeletion = (newSite: NewSite): void => {
         expect(await store.listPasskeys({ memberID: `member-of-${account}` })).toEqual([]);
         expect(await store.listSegments({ account })).toEqual([]);
         expect(await store.listViews({ account })).toEqual([]);
+        expect(await store.listGoals({ account })).toEqual([]);
         expect(await store.listNotes({ account, from: 0, to: time + 1, limit: 10 })).toEqual([]);
         expect(await store.listShareLinks({ account })).toEqual([]);
         expect(await store.listRefused({ account, beyond: 0, limit: 10 })).toEqual({ requests: [], next: null });

@@ -88,9 +88,10 @@ export const toCondition = (filter: Filter, names: ResolvedNames): Condition => 
   return isNot ? { not: condition } : condition;
 };
 
-const toComparison = (attrID: string, { is, contains, exists, lessThan, greaterThan }: Filter): Comparison => {
+const toComparison = (attrID: string, { is, contains, matches, exists, lessThan, greaterThan }: Filter): Comparison => {
   if (is) return { attrID, is };
   if (contains !== undefined) return { attrID, contains };
+  if (matches !== undefined) return { attrID, matches };
   if (exists !== undefined) return { attrID, exists };
   return lessThan === undefined ? { attrID, above: greaterThan as number } : { attrID, below: lessThan };
 };

@@ -11,6 +11,7 @@ import { isoTime } from '../../responses/iso-time.ts';
 import { conditionOf, mergedIDsIn, type ResolvedNames, toCondition } from './conditions.ts';
 import { type DimensionContext, toGrouping } from './dimensions.ts';
 import { filtersOf, replaceSegments, type WithoutSegments } from './filters.ts';
+import { findGoal } from './goals.ts';
 import type { NameStore, ResolveNames } from './name-resolution.ts';
 import { ownSitesOf } from './own-sites.ts';
 import { edgesWithin, type Range, rangesOf } from './ranges.ts';
@@ -70,7 +71,7 @@ const namesOf = ({ users, contacts }: PeopleNames) =>
   ]);
 
 export const createPeopleHandler = (
-  store: NameStore & Pick<Store, 'namePeople'>,
+  store: NameStore & Pick<Store, 'namePeople' | 'listGoals'>,
   { run }: Pick<ReportRunner, 'run'>,
   resolveNames: ResolveNames,
 ): Handler<'reportPeople'> => {
@@ -87,13 +88,16 @@ export const createPeopleHandler = (
       { ...input, filters: filtersOf(input) },
       { now: firstPageTime, reader: caller },
     );
+    const matched = conditionOf(input, resolved);
+    const goal = sent.goalID === undefined ? undefined : await findGoal(store, account, sent.goalID);
+    const didGoal = goal && { did: toCondition(goal.filter, resolved), atLeast: 1, atMost: null, ...range };
     const { result, through } = await run(
       {
         report: 'people',
         account,
         ...range,
         robots: input.robots === 'include',
-        condition: conditionOf(input, resolved),
+        condition: didGoal && matched ? { and: [matched, didGoal] } : (didGoal ?? matched),
         ...mergedIDsIn(resolved),
         of: toPeopleOf(input, range, { ...resolved, zone, own: ownSitesOf(caller.access.accountOrigin) }),
         usersAtLeast: input.usersAtLeast ?? 0,

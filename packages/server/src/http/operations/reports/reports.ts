@@ -4,6 +4,7 @@ import type { InputOf, OutputOf } from '@firsthand/contract/operations';
 import { type DimensionText, funnelSeconds } from '@firsthand/contract/reports/report';
 import type {
   BreakdownQuery,
+  Conversions,
   FunnelQuery,
   FunnelResult,
   Measures,
@@ -12,6 +13,7 @@ import type {
   ResultOf,
   RetentionQuery,
   RetentionResult,
+  Times,
   TotalsQuery,
 } from '../../../reports/queries.ts';
 import type { Store } from '../../../store/store.ts';
@@ -22,6 +24,7 @@ import { conditionOf, type EventKinds, mergedIDsIn, type ResolvedNames, toCondit
 import { type ContactReports, createContactReports } from './contact-reports.ts';
 import { type DimensionContext, toGrouping } from './dimensions.ts';
 import { filtersOf, replaceSegments, type WithoutSegments } from './filters.ts';
+import { findGoal } from './goals.ts';
 import { createLiveHandler } from './live.ts';
 import { createNameResolver, type NameStore } from './name-resolution.ts';
 import { ownSitesOf } from './own-sites.ts';
@@ -38,6 +41,8 @@ type Shared = 'from' | 'to' | 'earlier' | 'timezone' | 'through' | 'milliseconds
 interface QueryContext extends ResolvedNames, DimensionContext {
   /** How many intervals to stay below the limit, because a moving report can later cover a longer range. */
   readonly spareIntervals: number;
+  /** The goal of a report with `goalID`. */
+  readonly goal: TotalsQuery['goal'];
 }
 
 /** The fields that are specific to a kind of query. */
@@ -61,25 +66,48 @@ const intervalsOf = <Counts>(edges: readonly number[], counts: readonly Counts[]
     ...one,
   }));
 
-/** Replaces the sums of visits with their averages. */
-const withAverages = <Counts extends Measures>({ visits, ...counts }: Counts) => {
-  if (!visits) return counts;
-  const ofEach = (sum: number): number | null => (counts.sessions === 0 ? null : sum / counts.sessions);
-  const { bounces, pages, milliseconds } = visits;
-  return {
-    ...counts,
-    visits: { bounceRate: ofEach(bounces), pages: ofEach(pages), seconds: ofEach(milliseconds / 1_000) },
-  };
-};
+const toSeconds = (milliseconds: number | undefined) => (milliseconds === undefined ? null : milliseconds / 1_000);
+const toTimes = ({ average, median, p95 }: Partial<Times>) => ({
+  average: toSeconds(average),
+  median: toSeconds(median),
+  p95: toSeconds(p95),
+});
+
+/** Returns a share or an average; null if there is nothing to divide. */
+const divide = (sum: number, count: number): number | null => (count === 0 ? null : sum / count);
+
+const toConversions = (
+  { times, ...reached }: Conversions,
+  { people, sessions }: Pick<Measures, 'people' | 'sessions'>,
+) => ({
+  ...reached,
+  peopleRate: divide(reached.people, people),
+  sessionsRate: divide(reached.sessions, sessions),
+  ...(times !== undefined && { seconds: toTimes(times ?? {}) }),
+});
+
+/** Replaces the sums of visits with their averages, and adds the rates of conversions. */
+const withAverages = <Counts extends Measures>({ visits, conversions, ...counts }: Counts) => ({
+  ...counts,
+  ...(visits && {
+    visits: {
+      bounceRate: divide(visits.bounces, counts.sessions),
+      pages: divide(visits.pages, counts.sessions),
+      seconds: divide(visits.milliseconds / 1_000, counts.sessions),
+    },
+  }),
+  ...(conversions && { conversions: toConversions(conversions, counts) }),
+});
 
 const totals: Translation<'reportTotals', TotalsQuery> = {
-  toQuery: ({ interval, attrID = null, visits }, range, { zone, spareIntervals }) => ({
+  toQuery: ({ interval, attrID = null, visits }, range, { zone, spareIntervals, goal }) => ({
     report: 'totals',
     value: attrID,
     edges: interval
       ? edgesWithin(range, interval, zone, limits.intervalsPerReport - spareIntervals)
       : [range.from, range.to],
     ...(visits && { visits: true }),
+    ...(goal && { goal }),
   }),
   toResponse: ({ total, intervals }, { input: { interval }, query: { edges } }) => ({
     total: withAverages(total),
@@ -103,6 +131,7 @@ const breakdown: Translation<'reportBreakdown', BreakdownQuery> = {
     sort,
     limit: limit ?? (interval ? rowsOverTime : 100),
     ...(visits && { visits: true }),
+    ...(context.goal && { goal: context.goal }),
     ...(interval && {
       edges: edgesWithin(range, interval, context.zone, limits.intervalsPerReport - context.spareIntervals),
     }),
@@ -119,12 +148,10 @@ const breakdown: Translation<'reportBreakdown', BreakdownQuery> = {
   }),
 };
 
-const toSeconds = (milliseconds: number | undefined) => (milliseconds === undefined ? null : milliseconds / 1_000);
 const toSteps = ({ steps, times }: Pick<FunnelResult, 'steps' | 'times'>) =>
   steps.map((reached, step) => {
     if (!times || step === 0) return { reached };
-    const { average, median, p95 } = times[step - 1] ?? {};
-    return { reached, seconds: { average: toSeconds(average), median: toSeconds(median), p95: toSeconds(p95) } };
+    return { reached, seconds: toTimes(times[step - 1] ?? {}) };
   });
 
 const funnel: Translation<'reportFunnel', FunnelQuery> = {
@@ -202,7 +229,7 @@ export type CheckReport = <Name extends ReportOperation>(
  * every valid request.
  */
 export const createReports = (
-  store: NameStore & Pick<Store, 'namePeople'>,
+  store: NameStore & Pick<Store, 'namePeople' | 'listGoals'>,
   reports: Reports | undefined,
 ): {
   readonly handlers: Handlers<ReportOperation | 'reportPeople' | 'reportLive'>;
@@ -220,6 +247,9 @@ export const createReports = (
     const { range, earlier } = rangesOf(sent, zone, time);
     const input: Input<Name> = await replaceSegments(store, account, sent);
     const names = await resolveNames(account, { ...input, filters: filtersOf(input) }, { now: time, reader });
+    const { goalID } = sent as { goalID?: string };
+    const saved = goalID === undefined ? undefined : await findGoal(store, account, goalID);
+    const goal = saved && { condition: toCondition(saved.filter, names), value: saved.value };
     const common = {
       account,
       robots: input.robots === 'include',
@@ -228,7 +258,7 @@ export const createReports = (
     };
     const own = ownSitesOf(accountOrigin);
     const queryOver = (within: Range) =>
-      ({ ...common, ...within, ...toQuery(input, within, { zone, own, spareIntervals, ...names }) }) as One;
+      ({ ...common, ...within, ...toQuery(input, within, { zone, own, spareIntervals, goal, ...names }) }) as One;
     return { input, kinds: names.kinds, query: queryOver(range), earlier: earlier && queryOver(earlier) };
   };
 

@@ -9,6 +9,7 @@ const store = {
   listCatalogue: async () => [],
   listSegments: async () => [],
   feedContacts: async () => ({ contacts: [], next: null }),
+  listGoals: async () => [],
   namePeople: async () => ({ users: [], contacts: [] }),
 };
 const { check } = createReports(store, undefined);

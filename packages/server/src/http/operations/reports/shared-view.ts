@@ -33,8 +33,8 @@ export interface SharedView {
  */
 const parametersOfPages = ['range', 'from', 'to', 'compare', 'tab', 'measure', 'pages', 'sources', 'devices', 'places'];
 const parametersOf: Readonly<Record<SharedOperation, readonly string[]>> = {
-  reportTotals: ['event'],
-  reportBreakdown: ['event', 'by'],
+  reportTotals: ['event', 'goal'],
+  reportBreakdown: ['event', 'by', 'goal'],
   reportFunnel: ['steps', 'within', 'per', 'group'],
   reportRetention: ['first', 'back', 'interval', 'group'],
 };

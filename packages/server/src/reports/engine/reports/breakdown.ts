@@ -4,6 +4,7 @@ import type { BreakdownQuery, BreakdownResult, Measures } from '../../queries.ts
 import type { Source } from '../source.ts';
 import { clause, list, name, type SQL, sql } from '../sql.ts';
 import { type Row, run } from '../statements.ts';
+import { prepareConversions } from './conversions.ts';
 import { countGroups, type WriteHits } from './counting.ts';
 import { countFirstGroups } from './first-groups.ts';
 import { type PreparedGroups, prepareGroups, sameGroup, toKeys, toOrder, toValues } from './groups.ts';
@@ -130,18 +131,28 @@ export const computeBreakdown = async (
     figures === null
       ? null
       : figures.find((row) => row.total === ofTotal && (row.rank === null ? null : Number(row.rank)) === rank);
-  const hits = sql`SELECT session, rank FROM ${write({ session: true })} h LEFT JOIN ${ranked} t ON ${sameGroup(keys)}`;
+  const hitsWith = (options: { readonly person?: boolean }): SQL =>
+    sql`SELECT h.* EXCLUDE (${list(keys.map(name))}), rank FROM ${write({ ...options, session: true })} h
+      LEFT JOIN ${ranked} t ON ${sameGroup(keys)}`;
   const visits = query.visits
-    ? await describeVisits(connection, source, query, { sessions, keys: ['rank'], hits })
+    ? await describeVisits(connection, source, query, { sessions, keys: ['rank'], hits: hitsWith({}) })
     : null;
   const visitsOf = (rank: number) => (visits === null ? null : visits.groups.find((row) => Number(row.rank) === rank));
   const first: RankedGroups = { keys, rows, table: ranked };
   const intervals = edges && (await countIntervals(connection, source, query, { ...groups, ...first, edges }));
   const among = query.among && (await countAmong(connection, { ...groups, ...first }, limit - rows.length));
+  const countConversions =
+    query.goal &&
+    (await prepareConversions(connection, source, query, {
+      ...{ goal: query.goal, sessions, keys: ['rank'] },
+      hits: hitsWith({ person: true }),
+    }));
+  const conversions = countConversions && { total: await countConversions([]), of: await countConversions(['rank']) };
   const nothing = toMeasures(undefined, value === null ? null : undefined, query.visits ? undefined : null);
   return {
     total: {
       ...toMeasures(total, figuresOf(null, 1), visits === null ? null : visits.total),
+      ...(conversions && { conversions: conversions.total({}) }),
       ...(among && { among: among.total }),
     },
     rows: [
@@ -149,12 +160,15 @@ export const computeBreakdown = async (
         values: toValues(row, keys),
         ...toMeasures(row, figuresOf(index + 1), visitsOf(index + 1)),
         ...(intervals && { intervals: intervals[index] as Measures[] }),
+        ...(conversions && { conversions: conversions.of({ rank: index + 1 }) }),
         ...(among && { among: among.rows[index] as number }),
       })),
       ...(among?.empty ?? []).map(({ values, among: people }) => {
         const { visits: _, ...inInterval } = nothing;
         const empty = edges && { intervals: edges.slice(1).map(() => inInterval) };
-        return { values, ...nothing, ...empty, among: people };
+        // Rank 0 is no group.
+        const none = conversions && { conversions: conversions.of({ rank: 0 }) };
+        return { values, ...nothing, ...none, ...empty, among: people };
       }),
     ],
     others: otherGroups === 0 ? null : { groups: otherGroups, ...toMeasures(others, figuresOf(null), null) },

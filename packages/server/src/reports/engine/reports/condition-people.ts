@@ -28,6 +28,7 @@ const listConditions = (query: ReportQuery): Condition[] => {
     ...('first' in report ? [report.first] : []),
     ...('back' in report ? [report.back] : []),
     ...('among' in report && report.among ? [report.among.condition] : []),
+    ...('goal' in report && report.goal ? [report.goal.condition] : []),
   ].filter((condition) => condition !== null);
 };
 

@@ -3,6 +3,10 @@ import type { Condition, ReportQuery } from '../../queries.ts';
 import type { Source } from '../source.ts';
 import { and, clause, name as column, list, or, type SQL, sql } from '../sql.ts';
 
+/** Returns a pattern as a regular expression of RE2, which takes linear time. */
+const toExpression = (pattern: string): string =>
+  `(?s)${pattern.replace(/[\\.+?^${}()|[\]]/g, '\\$&').replaceAll('*', '.*')}`;
+
 /** Returns functions that write conditions as SQL. They add the columns that the SQL uses to `read`. */
 export const createConditions = (source: Source, query: ReportQuery, read: Set<string>) => {
   /**
@@ -51,6 +55,8 @@ export const createConditions = (source: Source, query: ReportQuery, read: Set<s
     if ('is' in condition)
       return condition.is.length === 0 ? or([]) : sql`coalesce(${text(attrID)} IN (${list(condition.is)}), false)`;
     if ('contains' in condition) return sql`coalesce(contains(${text(attrID)}, ${condition.contains}), false)`;
+    if ('matches' in condition)
+      return sql`coalesce(regexp_full_match(${text(attrID)}, ${toExpression(condition.matches)}), false)`;
     if ('below' in condition) return sql`coalesce(${number(attrID)} < ${condition.below}, false)`;
     return sql`coalesce(${number(attrID)} > ${condition.above}, false)`;
   };

@@ -7,7 +7,7 @@ import { run } from '../statements.ts';
 import { createGrid, type Grid, isGridOf, spansBefore, valuesOfSpans } from './grid.ts';
 import { createScope, type Scope } from './scope.ts';
 
-interface Intervals {
+export interface Intervals {
   readonly grid: Grid;
   readonly count: number;
   /** Returns the value of the column `slot`, which `within` needs. */

@@ -4,6 +4,7 @@ import { sessionPauseMilliseconds, type TotalsQuery, type TotalsResult } from '.
 import type { Source } from '../source.ts';
 import { sql } from '../sql.ts';
 import { type Row, run } from '../statements.ts';
+import { prepareConversions } from './conversions.ts';
 import { countGroups, type WriteHits } from './counting.ts';
 import { prepareIntervals } from './intervals.ts';
 import { toMeasures, valueAggregates } from './measures.ts';
@@ -64,11 +65,25 @@ export const computeTotals = async (
         hits: hits({ session: true }),
       })
     : null;
+  const countConversions =
+    query.goal &&
+    (await prepareConversions(connection, source, query, {
+      ...{ goal: query.goal, sessions, intervals, keys: ['interval'] },
+      hits: hits({ person: true, session: true }),
+    }));
+  const conversions = countConversions && {
+    total: await countConversions([]),
+    in: await countConversions(['interval']),
+  };
   const visitsIn = visits === null ? null : byInterval(visits.groups);
   return {
-    total: toMeasures(await counts.total(), figuresOf('total'), visits === null ? null : visits.total),
-    intervals: Array.from({ length: intervals.count }, (_, interval) =>
-      toMeasures(countsIn.get(interval), figuresOf(interval), visitsIn === null ? null : visitsIn.get(interval)),
-    ),
+    total: {
+      ...toMeasures(await counts.total(), figuresOf('total'), visits === null ? null : visits.total),
+      ...(conversions && { conversions: conversions.total({}) }),
+    },
+    intervals: Array.from({ length: intervals.count }, (_, interval) => ({
+      ...toMeasures(countsIn.get(interval), figuresOf(interval), visitsIn === null ? null : visitsIn.get(interval)),
+      ...(conversions && { conversions: conversions.in({ interval }) }),
+    })),
   };
 };

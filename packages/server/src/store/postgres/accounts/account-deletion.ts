@@ -19,7 +19,7 @@ const tables = [
   ...['contact_changed', 'owner_change', 'erased_identifier', 'erasure', 'refused_request', 'refused_count'],
   ...['import_stretch', 'import_contact', 'import'],
   ...['event_total', 'account_day', 'report_segment', 'report_view', 'share_link', 'member', 'catalogue', 'audit'],
-  ...['note', 'webhook_fact'],
+  ...['goal', 'note', 'webhook_fact'],
 ] as const;
 
 /** Returns SQL that deletes up to $2 of an account's rows. */

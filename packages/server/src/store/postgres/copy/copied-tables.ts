@@ -111,6 +111,7 @@ const simpleTables: readonly CopiedTable[] = [
   { from: 'catalogue', columns: 'account kind id name type mergedInto', booleans: 'browser byBrowser' },
   { from: 'report_segment', columns: 'account segmentName filter createdTime updatedTime' },
   { from: 'report_view', columns: 'account viewName page query createdTime updatedTime' },
+  { from: 'goal', columns: 'account goalID goalName eventID eventName path attrID createdTime updatedTime' },
   { from: 'note', columns: 'account noteID noteText noteTime createdTime' },
   {
     from: 'share_link',

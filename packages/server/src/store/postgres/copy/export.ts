@@ -65,6 +65,7 @@ const rowsSQL: Readonly<Record<ExportedTable, string>> = {
     'SELECT account, "importID", contact, "isCreated"::integer, "updatedTime", changes FROM import_contact',
   report_segment: 'SELECT account, "segmentName", filter, "createdTime", "updatedTime" FROM report_segment',
   report_view: 'SELECT account, "viewName", page, query, "createdTime", "updatedTime" FROM report_view',
+  goal: 'SELECT account, "goalID", "goalName", "eventID", "eventName", path, "attrID", "createdTime", "updatedTime" FROM goal',
   note: 'SELECT account, "noteID", "noteText", "noteTime", "createdTime" FROM note',
   share_link: `
     SELECT "shareID", account, hash, "shareName", page, "createdTime", "createdBy", "expiresTime", "lastUsedTime", view

@@ -25,6 +25,7 @@ export const accountTables = [
   'catalogue',
   'report_segment',
   'report_view',
+  'goal',
   'note',
   'webhook_fact',
   'user_name',

@@ -31,6 +31,7 @@ const accountTables = [
   'account_day (account, day)',
   'report_segment (account, segmentName)',
   'report_view (account, viewName)',
+  'goal (account, goalID)',
   'note (account, noteID)',
   'share_link (shareID)',
   'webhook_fact (account, sequence)',
