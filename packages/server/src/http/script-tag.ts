@@ -49,5 +49,5 @@ export const inlineScriptSource = (tag: string): string => {
 /** Explains why the script should come from a path on the site. Printed with each script tag. */
 export const ownPathAdvice = [
   'Safari keeps the cookie for 400 days only if the script comes from a path on the site itself, such as /s/, which the',
-  "site's web server proxies to this server (see /docs/own-domain). From a subdomain, it is 7 days.",
+  "site's web server proxies to this server (see docs/own-domain below its address). From a subdomain, it is 7 days.",
 ];

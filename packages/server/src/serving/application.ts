@@ -22,7 +22,7 @@ import { consoleFolder, docsFolder, trackerFolder } from '../shared/built-folder
 import type { Store } from '../store/store.ts';
 import { createFirstAccount } from './first-account.ts';
 import { computeMaxConnections } from './max-connections.ts';
-import { rootURL } from './root-url.ts';
+import { consoleRootURL } from './root-url.ts';
 
 /** A client has 10 s to send a request's headers and 30 s for the whole request, so that slow clients don't pile up. */
 const serverOptions = {
@@ -128,7 +128,7 @@ export const loadApplication = async (withDemo: boolean) => {
     const shares = createConnectionLimits(trustProxy, Math.ceil(maxConnections / 2));
     const tokenUse = createTokenUse(store, Date.now);
     // With PORT=0, the port is known only once the server listens.
-    const root = () => rootURL({ ...config, port: (server.address() as AddressInfo).port });
+    const root = () => consoleRootURL({ ...config, port: (server.address() as AddressInfo).port });
     const signInCodes = createSignInCodes();
     const app = createApp({
       store,
