@@ -24,6 +24,8 @@ const localTables = [
   'share_link',
   'webhook',
   'webhook_delivery',
+  'webhook_audience',
+  'webhook_member',
   'notification',
   'notification_mail',
   'position',
