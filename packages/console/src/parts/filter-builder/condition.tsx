@@ -95,22 +95,15 @@ const comparisonOf = ({ exists, ...condition }: Condition): Comparison => {
 };
 
 const AttributeEditor = ({ condition, change }: EditorProps) => {
-  const { attrID = '', personFirst, is, isNot, contains, matches, lessThan, greaterThan } = condition;
+  const { attrID = '', personFirst, is, isNot, contains, matches } = condition;
   const subject = personFirst === undefined ? { attrID } : { personFirst };
   const comparison = comparisonOf(condition);
   const compare = (chosen: Comparison) => {
     const text = String([is ?? isNot ?? contains ?? matches ?? ''].flat()[0] ?? '');
-    const next: Record<Comparison, Condition> = {
-      is: { ...subject, is: [text] },
-      isNot: { ...subject, isNot: [text] },
-      contains: { ...subject, contains: text },
-      matches: { ...subject, matches: text },
-      exists: { ...subject, exists: true },
-      absent: { ...subject, exists: false },
-      lessThan: { ...subject, lessThan: Number(text) || 0 },
-      greaterThan: { ...subject, greaterThan: Number(text) || 0 },
-    };
-    change(next[chosen]);
+    const number = Number(text) || 0;
+    const values = { is: [text], isNot: [text], contains: text, matches: text, lessThan: number, greaterThan: number };
+    const exists = chosen === 'exists';
+    change({ ...subject, ...(exists || chosen === 'absent' ? { exists } : { [chosen]: values[chosen] }) });
   };
   const text = (value: string | number, set: (value: string) => void, label: string) => (
     <input aria-label={label} value={value} onInput={({ currentTarget }) => set(currentTarget.value)} />
@@ -138,17 +131,13 @@ const AttributeEditor = ({ condition, change }: EditorProps) => {
           input={text}
         />
       )}
-      {comparison === 'contains' && text(contains ?? '', (next) => change({ ...subject, contains: next }), 'Text')}
-      {comparison === 'matches' &&
-        text(matches ?? '', (next) => change({ ...subject, matches: next }), 'Pattern with *')}
-      {comparison === 'lessThan' && (
-        <NumberInput label="Number" value={lessThan} change={(next = 0) => change({ ...subject, lessThan: next })} />
-      )}
-      {comparison === 'greaterThan' && (
+      {(comparison === 'contains' || comparison === 'matches') &&
+        text(condition[comparison] ?? '', (next) => change({ ...subject, [comparison]: next }), 'Text')}
+      {(comparison === 'lessThan' || comparison === 'greaterThan') && (
         <NumberInput
           label="Number"
-          value={greaterThan}
-          change={(next = 0) => change({ ...subject, greaterThan: next })}
+          value={condition[comparison]}
+          change={(next = 0) => change({ ...subject, [comparison]: next })}
         />
       )}
     </>

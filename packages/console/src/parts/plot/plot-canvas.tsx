@@ -9,13 +9,8 @@ interface PlotCanvasProps extends Lines {
   readonly labels: readonly string[];
 }
 
+/** The notes of an interval in the readout; the list below the plot has all of them. */
 const maxShownNotes = 3;
-
-/** The notes of an interval in words; the list beneath the plot has all of them. */
-const describeNotes = (texts: readonly string[]): string[] => {
-  const others = texts.length - maxShownNotes;
-  return [...texts.slice(0, maxShownNotes), ...(others > 0 ? [`${others} more notes`] : [])];
-};
 
 export const PlotCanvas = ({ title, labels, ...drawn }: PlotCanvasProps) => {
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -63,7 +58,9 @@ export const PlotCanvas = ({ title, labels, ...drawn }: PlotCanvasProps) => {
     .toSorted((a, b) => Number(a.isEarlier ?? false) - Number(b.isEarlier ?? false))
     .map(wordsFor);
   const readout =
-    marked === null ? '' : [labels[marked], ...values, ...describeNotes(drawn.notes[marked] ?? [])].join(' · ');
+    marked === null
+      ? ''
+      : [labels[marked], ...values, ...(drawn.notes[marked] ?? []).slice(0, maxShownNotes)].join(' · ');
   return (
     <>
       <div class="plot-head">
