@@ -54,7 +54,7 @@ const fields = operationNames
   .flatMap((name) => fieldsOf(name).map((field) => [name, field] as const));
 
 /** Other fields that an error can refer to, because the tested field is empty or conflicts with them. */
-const neighbours = ['contactUUID', 'linkID', 'userUUID', 'handover', 'attrID', 'to', 'interval'];
+const neighbours = ['contactUUID', 'linkID', 'userUUID', 'handover', 'eventID', 'attrID', 'to', 'interval'];
 
 /**
  * Fields that accept any string, as in a query string, and the status for an unknown value. An entry with an operation
@@ -78,9 +78,10 @@ const anyText: Readonly<Record<string, 200 | 404>> = {
 };
 
 describe('every operation’s fields', () => {
-  /** Deletes what a request created, because an account has a limited number of webhooks and notifications. */
-  const deleteCreated = async ({ webhookID, notificationID }: Fields) => {
+  /** Deletes what a request created, because an account has a limited number of each. */
+  const deleteCreated = async ({ goalID, webhookID, notificationID }: Fields) => {
     const tokenUUID = scene.tokens.server;
+    if (goalID !== undefined) await scene.post('/report/deleteGoal', { tokenUUID, goalID });
     if (webhookID !== undefined) await scene.post('/webhook/deleteWebhook', { tokenUUID, webhookID });
     if (notificationID !== undefined)
       await scene.post('/notification/deleteNotification', { tokenUUID, notificationID });
