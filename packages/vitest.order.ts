@@ -17,7 +17,6 @@ const slowFiles = [
   'server/src/reports/reports.property.test.ts',
   'server/test/front-door/identity-agreement.test.ts',
   'server/test/security/personal-data.test.ts',
-  'server/src/sample-shop/sample-shop.test.ts',
   'server/test/commands/event.test.ts',
   'server/test/commands/token.test.ts',
   'server/test/security/every-field.test.ts',

@@ -1,4 +1,5 @@
 // Tests more objects than a driver caches or reads at a time. The driver must still find the first objects.
+import { endOfTime } from '@firsthand/contract/fields';
 import { limits } from '@firsthand/contract/limits';
 import { describe, expect, test } from 'vitest';
 import { Refusal } from '../../src/shared/refusal.ts';
@@ -108,6 +109,20 @@ export const describeScale = (newSite: NewSite): void => {
       expect(again.exists).toBe(false);
       expect(await ownedBy()).not.toContain('second-visitor-1');
       expect((await site.browser.getContact(again.contactUUID)).fields.contactEmailaddress).toBe(ann);
+    });
+
+    test('stores at most 10,000 notes per account', async () => {
+      const { store, account, time } = await newSite();
+      const create = (noteID: string, noteTime: number) =>
+        store.createNote({ account, noteID, noteText: 'Released', noteTime, time });
+      const max = limits.notesPerAccount;
+      await callForAll(numbers(max), (nth) => create(`n${nth}`, nth));
+      await expectRefusal(create('one more', time), 'invalid_field', 'noteText');
+      expect(await create('again', 0)).toEqual({ noteID: 'n0' });
+      await store.deleteNote({ account, noteID: 'n0' });
+      expect(await create('one more', time)).toEqual({ noteID: 'one more' });
+      const { length } = await store.listNotes({ account, from: 0, to: endOfTime, limit: max });
+      expect(length).toBe(max);
     });
 
     test('applies each account’s own catalogue and strictness', async () => {

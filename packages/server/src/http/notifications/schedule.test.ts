@@ -38,10 +38,10 @@ describe('the next digest', () => {
   });
 
   it.each(['Europe/Berlin', 'America/New_York', 'America/Santiago', 'Asia/Kathmandu', 'Australia/Lord_Howe', 'UTC'])(
-    'is once on each day of a year in %s, at every hour',
+    'is once on each day of a year in %s, whether or not clocks are set at its hour',
     (zone) => {
       const days = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short' });
-      for (let hour = 0; hour < 24; hour += 1) {
+      for (const hour of [0, 1, 2, 3, 12, 23]) {
         const dates: string[] = [];
         for (let time = at('2025-12-31T12:00:00Z'); dates.length < 370; dates.push(days.format(time)))
           time = nextDigestTime({ every: 'day', hour }, zone, time);

@@ -68,21 +68,6 @@ export const describeNotes = (newSite: NewSite): void => {
       expect(await list(site)).toHaveLength(1);
     });
 
-    test('are limited to 10,000 per account', async () => {
-      const site = await newSite();
-      const max = limits.notesPerAccount;
-      for (let nth = 0; nth < max; nth += 500)
-        await Promise.all(
-          Array.from({ length: 500 }, (_, more) => create(site, `n${nth + more}`, { noteTime: nth + more })),
-        );
-      const refusal = { code: 'invalid_field', field: 'noteText' };
-      await expect(create(site, 'one more')).rejects.toMatchObject(refusal);
-      expect(await create(site, 'again', { noteTime: 0 })).toEqual({ noteID: 'n0' });
-      await site.store.deleteNote({ account: site.account, noteID: 'n0' });
-      expect(await create(site, 'one more')).toEqual({ noteID: 'one more' });
-      expect(await list(site)).toHaveLength(max);
-    });
-
     test('are separate in each account, even with the same IDs', async () => {
       const [one, other] = [await newSite(), await newSite()];
       await create(one, 'a');
