@@ -152,7 +152,13 @@ const runAll = async (main?: string): Promise<Run> => {
   const { path, env } = temporaryDatabase();
   const errors: string[] = [];
   const health: string[] = [];
-  const serving = { ...env, OPERATOR_TOKEN: operator, LOG_LEVEL: 'trace', RATE_LIMIT: withoutLimits() };
+  // createNotification needs mail. Nothing listens on port 1.
+  const mail = {
+    SMTP_URL: 'smtp://127.0.0.1:1',
+    MAIL_FROM: 'mail@shop.example',
+    CONSOLE_ORIGIN: 'https://console.shop.example',
+  };
+  const serving = { ...env, ...mail, OPERATOR_TOKEN: operator, LOG_LEVEL: 'trace', RATE_LIMIT: withoutLimits() };
   const server = start(process.execPath, [main ?? bin, 'serve', '--port', '0'], serving, root);
   onTestFinished(async () => {
     server.child.kill('SIGKILL');
