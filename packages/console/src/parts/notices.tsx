@@ -26,7 +26,7 @@ export const hideNotice = (): void => {
   clearTimeout(timer);
   notice.value = undefined;
 };
-/** Hides the notice, but not while somebody may be about to press its button. */
+/** Hides the notice, but not while the pointer or the focus is on it. */
 const leave = (): void => {
   if (document.querySelector('.notice:is(:hover, :focus-within)')) timer = setTimeout(leave, recheckMs);
   else hideNotice();

@@ -126,6 +126,6 @@ export const Problem = ({ text, reload }: { readonly text: string; readonly relo
 export const LoopbackWarning = () =>
   isLoopback() ? (
     <p class="problem">
-      Colleagues can’t open this link yet: ask whoever runs the server to set its public address (CONSOLE_ORIGIN).
+      Colleagues can’t open this link yet: ask the server’s administrator to set its public address (CONSOLE_ORIGIN).
     </p>
   ) : null;

@@ -92,6 +92,23 @@ const createDigest = async (changes: Partial<NewNotification> = {}) => {
 
 const subjects = () => smtp.mails.map(({ headers }) => decodeHeader(headers.subject as string));
 
+describe('a confirmation', () => {
+  it('is sent to an address at most three times a day, even if its member is removed and invited again', async () => {
+    const { store, account } = site;
+    const server = newServer();
+    const emailaddress = 'ben@bystander.example';
+    for (let nth = 0; nth < 5; nth += 1) {
+      const { memberID } = await createRecipient(site, { isConfirmed: false, emailaddress });
+      const notification = await createNotification(site, { recipients: [memberID] });
+      await server.run();
+      const failure = nth < 3 ? '' : 'an address has received three confirmations in a day';
+      expect((await find(notification))?.lastFailure).toBe(failure);
+      await store.removeMember({ account, memberID, time });
+    }
+    expect(smtp.mails.map(({ to }) => to)).toEqual([emailaddress, emailaddress, emailaddress]);
+  });
+});
+
 describe('a digest', () => {
   it('is sent once, when it is due, and again a day later', async () => {
     const { ann, dueTime } = await createDigest();

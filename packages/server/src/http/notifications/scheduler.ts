@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import { Refusal } from '../../shared/refusal.ts';
 import { repeat } from '../../shared/repeat.ts';
 import type { DueMail, DueNotification, Occasion, Store } from '../../store/store.ts';
+import { createRateLimit } from '../access/rate-limits.ts';
 import { cleanText } from '../mcp/clean-text.ts';
 import { nextAttemptTime } from '../webhooks/schedule.ts';
 import { type AlertCheck, checkAlert, pauseAfterCheck } from './alerts.ts';
@@ -24,6 +25,8 @@ const claimMilliseconds = 10 * minute;
 const maxAttempts = 6;
 /** Older mails are of no use. */
 const maxAgeMilliseconds = 24 * 60 * minute;
+/** Per e-mail address, because a member who is removed and invited again receives another confirmation. */
+const confirmationRate = { perSecond: 3 / 86_400, burst: 3 };
 const perPage = 100;
 /** The maximum number of pages in a row, so that a fault can't cause an endless loop. */
 const maxPages = 100;
@@ -84,6 +87,8 @@ export const createNotificationRuns = ({
   log,
   now = Date.now,
 }: NotificationOptions) => {
+  const confirmations = createRateLimit(confirmationRate, now);
+
   const toClaim = async (notification: DueNotification, time: number, signal: AbortSignal): Promise<Claim> => {
     if (notification.kind === 'digest') return claimDigest(notification, time);
     try {
@@ -163,11 +168,19 @@ export const createNotificationRuns = ({
         await record({ sent: false, ...(obstacle && { failure: obstacle }), nextTime: null });
         return true;
       }
+      const { emailaddress } = mail.member;
+      const isConfirmation = mail.occasion.type === 'confirmation';
+      try {
+        if (isConfirmation) confirmations.take(emailaddress);
+      } catch {
+        await record({ sent: false, failure: 'an address has received three confirmations in a day', nextTime: null });
+        return true;
+      }
       let isSending = false;
       try {
         const content = await contentOf(mail);
         isSending = true;
-        await sendMail(mail, mail.member.emailaddress, content);
+        await sendMail(mail, emailaddress, content);
         await record({ sent: true, nextTime: null });
         return true;
       } catch (err) {
@@ -175,6 +188,7 @@ export const createNotificationRuns = ({
         const attempts = mail.attempts + 1;
         const next =
           signal.aborted && !isSending ? now() : attempts < maxAttempts ? nextAttemptTime(attempts, now(), 0) : null;
+        if (isConfirmation) confirmations.refund(emailaddress);
         log.warn({ err, notificationID, attempts }, 'a mail could not be sent');
         await record({ sent: false, failure: messageOf(err), nextTime: next });
         return !isSending || isAnswer(err);

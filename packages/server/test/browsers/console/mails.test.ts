@@ -71,7 +71,7 @@ it('creates a digest and an alert from a page, and pauses, shares and removes th
 
   await goto('settings?tab=mails');
   await waitForText(page, /Every Friday at 8:00: Measures.* Sent to you \(after confirming the address\)\./);
-  await waitForText(page, 'When there are no events for 3 hours. Sent to nobody.');
+  await waitForText(page, 'When there are no events for 3 hours. No recipients.');
   await page.evaluate(axe.source);
   expect(await page.evaluate(violations)).toEqual([]);
   const { mail, notification } = await shop.api.listNotifications({});

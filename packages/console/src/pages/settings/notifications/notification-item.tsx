@@ -23,7 +23,7 @@ const StateBadge = ({ of: { state, activeSinceTime } }: { readonly of: Notificat
 };
 
 const describeRecipients = ({ recipient }: Notification): string => {
-  if (recipient.length === 0) return 'Sent to nobody.';
+  if (recipient.length === 0) return 'No recipients.';
   const nameOf = ({ memberID, confirmed, self }: Notification['recipient'][number]) =>
     (self ? 'you' : (nameOfMember(memberID) ?? 'a member')) + (confirmed ? '' : ' (after confirming the address)');
   return `Sent to ${recipient.map(nameOf).join(', ')}.`;

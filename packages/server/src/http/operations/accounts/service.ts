@@ -1,4 +1,4 @@
-/** getService: tells an account's owner about the service. */
+/** getService: describes the service to an account's owner. */
 
 import { version } from '../../../shared/version.ts';
 import { isRecentProxy } from '../../../store/doctor-findings.ts';

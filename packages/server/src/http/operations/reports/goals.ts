@@ -9,7 +9,7 @@ import { isoTime } from '../../responses/iso-time.ts';
 
 type Subject = Pick<Goal, 'eventID' | 'eventName' | 'path'>;
 
-/** Returns what the goal is about; undefined if no field says so. */
+/** Returns a goal's event or page; undefined if none of these fields is set. */
 const toSubject = ({ eventID, eventName, path }: { [Name in keyof Subject]: Subject[Name] | undefined }) =>
   eventID === undefined && eventName === undefined && path === undefined
     ? undefined
